@@ -42,6 +42,8 @@ def trace(
         args, kwargs = bound.call_with(arguments)
         state = declared_state.Begun()
         graph.observe_code = unconverted_reads.observer()
+        if not converted:  # its frame would not say what the cells of its closure are
+            unconverted_reads.called(function, tuple(args), kwargs)
         try:
             with progress.shown(
                 f"tracing {graph.name}", lambda: f"{len(graph.nodes)} nodes so far"

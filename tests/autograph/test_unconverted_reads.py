@@ -101,6 +101,26 @@ def test_code_in_loops_of_the_graph_and_traces_inside() -> None:
     assert reads(f) >= EXPECTED
 
 
+def test_closures_of_a_function_that_is_not_converted() -> None:
+    scale, table = 2.0, {"k": [3.0]}
+
+    def inner(x):
+        return x * table["k"][0]
+
+    def outer(x):
+        first, *_ = table["k"]
+        return inner(x) * scale + first
+
+    f = tf.function(outer, autograph=False)
+    f(tf.constant(1.0))
+    assert reads(f) == {'table["k"] = [3.0]', 'table["k"][0] = 3.0', "scale = 2.0"}
+    with intaglio.captures("retrace"):
+        scale = 5.0
+        assert float(f(tf.constant(1.0))) == 18.0
+        table["k"][0] = 4.0
+        assert float(f(tf.constant(1.0))) == 24.0
+
+
 def test_converted_code_is_read_once() -> None:
     class Model:
         k = 3
