@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import DType, complex128, float64, int64
+from intaglio.base.dtypes import DType, complex128, float32, float64, int64
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import late, raw
 from intaglio.opdef.late import OpReference
@@ -144,6 +144,40 @@ def _averaged(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
 
     outs = (dims[0], dims[4], *dims[1:4])
     return [raw.Transpose(_linear(moved, outs, result.dtype, 3, kernel), last)]
+
+
+@_rule(raw.ResizeBicubic, raw.ResizeArea)
+def _resized(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """Rows, then columns: the weights of each are what the kernel makes of images of one column."""
+    images, size = inputs[0], _known(inputs[1])
+    batch, height, width, channels = _sizes(images)
+    rows, columns = np.asarray(size).tolist()
+    if not (batch and channels and 0 < height * rows <= MAX_MATRIX_ELEMENTS):
+        raise NoRule
+    if not 0 < width * columns <= MAX_MATRIX_ELEMENTS:
+        raise NoRule
+
+    def weights(length: int, count: int) -> Any:
+        basis = np.eye(length, dtype=np.float32)[:, :, np.newaxis, np.newaxis]
+        attrs = {**node.attrs, "T": float32} if "T" in node.attrs else node.attrs
+        resized = np.array([count, 1], np.int32)
+        found = interpreter.call_kernel(node.op, [basis, resized], attrs)
+        return np.asarray(interpreter.flat_result(node.op, found)[0]).reshape(length, count)
+
+    x = raw.Transpose(raw.Cast(images, DstT=float32), np.array([0, 3, 2, 1], np.int32))
+    flat = raw.Reshape(x, np.array([batch * channels * width, height], np.int32))
+    tall = raw.Reshape(
+        raw.MatMul(flat, weights(height, rows)), np.array([batch, channels, width, rows], np.int32)
+    )
+    flat = raw.Reshape(
+        raw.Transpose(tall, np.array([0, 3, 1, 2], np.int32)),
+        np.array([batch * rows * channels, width], np.int32),
+    )
+    wide = raw.Reshape(
+        raw.MatMul(flat, weights(width, columns)),
+        np.array([batch, rows, channels, columns], np.int32),
+    )
+    return [raw.Transpose(wide, np.array([0, 1, 3, 2], np.int32))]
 
 
 # -- the greatest of windows -----------------------------------------------------------------------

@@ -91,3 +91,13 @@ def test_segments_and_windows(tmp_path):
         ]
 
     compare(f, tmp_path, normal(2, 6, 5, 3), normal(3, 3, 3))
+
+
+@pytest.mark.parametrize("method", ["bicubic", "area"])
+def test_sizes_of_images(method, tmp_path):
+    """With the weights of the op, which differ from those that ONNX computes."""
+
+    def f(x: Any) -> Any:
+        return [tf.image.resize(x, size, method) for size in ((9, 4), (3, 10), (1, 1))]
+
+    compare(f, tmp_path, normal(2, 5, 7, 3))

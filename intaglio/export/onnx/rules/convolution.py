@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import shapes
 from intaglio.export.onnx.registry import onnx_rule
 from intaglio.export.onnx.values import Operand, Unexportable, dims_of, is_known, rank_of
 from intaglio.opdef import late, raw
@@ -353,6 +354,9 @@ def _nearest(builder, images, size, align_corners, half_pixel_centers) -> Any:
 
 @onnx_rule(raw.ResizeBicubic)
 def _bicubic(builder, images, size, align_corners, half_pixel_centers) -> Any:
+    """ONNX computes the weights, which the op takes from a table: of known sizes they are the op's."""
+    if is_known(size) and shapes.known(dims_of(images)):
+        raise Unexportable("weights that ONNX has not")
     centers = align_corners, half_pixel_centers
     options = {"cubic_coeff_a": -0.5 if half_pixel_centers else -0.75}
     if half_pixel_centers:
