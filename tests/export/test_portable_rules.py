@@ -73,6 +73,22 @@ def test_windows(padding: str, tmp_path: pathlib.Path) -> None:
     compare(f, tmp_path, normal(2, 4, 5, 6, 3), normal(2, 7, 6, 3), normal(2, 3, 3))
 
 
+def test_updates_of_one_element(tmp_path: pathlib.Path) -> None:
+    variable, matrix = tf.Variable(tf.ones([3])), tf.Variable(tf.ones([2, 3]))
+
+    def f(x: Any) -> Any:
+        variable[1].assign(x[0])
+        matrix[1, -1].assign(x[1])
+        matrix[..., 0].assign(x[:2])
+        variable[tf.newaxis, 2].assign(x[2:])
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x[1] * 3.0 + x[..., 2] + x[-3]
+        return tape.gradient(y, x), variable.read_value(), matrix.read_value()
+
+    compare(f, tmp_path, normal(3))
+
+
 def test_updates_of_nothing(tmp_path: pathlib.Path) -> None:
     """A slice without elements is assigned to, and has a gradient."""
     variable = tf.Variable(tf.ones([3, 2]))

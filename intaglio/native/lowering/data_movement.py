@@ -210,8 +210,12 @@ def _part(node: Node, whole: ArrayOperand, inputs: Sequence[ArrayOperand]) -> An
     bounds = [h.known for h in inputs[1:4]]
     masks = {k: v for k, v in node.attrs.items() if k.endswith("_mask")}
     memory = _like(whole)
+    # One more dimension keeps a single element a view, where an index does not count from the end.
+    last = 0 if masks["ellipsis_mask"] else 1
+    shaped = memory[..., np.newaxis] if last else memory
     try:
-        part = interpreter.call_kernel(raw.StridedSlice, [memory, *bounds], masks)
+        part = interpreter.call_kernel(raw.StridedSlice, [shaped, *bounds], masks)
+        part = part[..., 0] if last else part
     except Exception:
         raise Unsupported(f"{node.op.name} that fails") from None
     if part.size and not np.may_share_memory(part, memory):
