@@ -1,6 +1,7 @@
 """Functions as XLA programs against the same written by hand in JAX, side by side in one process.
 
     python -m benchmarks.xla [--seconds S]
+    python -m benchmarks.xla --devices 8       a step of replicas against a `shard_map` of the same
 
 Each row is the best of many calls, ours and JAX' alternating, and their ratio. Steps of training hold
 their parameters as each library does: variables here, arrays that go in and come back in JAX.
@@ -16,6 +17,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 import intaglio
 from intaglio import tf
@@ -238,6 +240,69 @@ def embedding() -> Calls:
     return _steps(ours, theirs, EMBEDDED, words)
 
 
+LAYERS = {"first": (256, 512), "second": (512, 512), "third": (512, 10)}
+
+
+def partitioned(devices: int) -> Calls:
+    """A step of gradient descent of replicas, each with 64 rows, on logical devices of the host."""
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    parts = [tf.config.LogicalDeviceConfiguration()] * devices
+    tf.config.set_logical_device_configuration(cpu, parts)
+    strategy = tf.distribute.MirroredStrategy([f"/cpu:{i}" for i in range(devices)])
+    start = parameters(LAYERS)
+    x = np.random.default_rng(1).normal(size=(devices, 64, 256)).astype(np.float32)
+    with strategy.scope():
+        variables = [tf.Variable(value) for value in start.values()]
+    batch = strategy.experimental_distribute_values_from_function(
+        lambda context: tf.constant(x[context.replica_id_in_sync_group])
+    )
+
+    def replica(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            a, b, c = variables
+            loss = tf.reduce_mean((tf.nn.relu(tf.nn.relu(x @ a) @ b) @ c - 1.0) ** 2)
+        context: Any = tf.distribute.get_replica_context()
+        gradients = context.all_reduce("MEAN", tape.gradient(loss, variables))
+        for variable, gradient in zip(variables, gradients, strict=True):
+            variable.assign_sub(0.01 * gradient)
+        return loss
+
+    @tf.function(jit_compile=True)
+    def step(x: Any) -> Any:
+        return strategy.reduce("MEAN", strategy.run(replica, args=(x,)), axis=None)
+
+    step(batch)  # XLA divides the host when it is first used
+    return lambda: step(batch).numpy(), _by_shard_map(devices, list(start.values()), x)
+
+
+def _by_shard_map(devices: int, start: list[np.ndarray], x: np.ndarray) -> Callable[[], Any]:
+    mesh = Mesh(np.array(jax.devices()[:devices]), ("replica",))
+    each, same = PartitionSpec("replica"), PartitionSpec()
+
+    def replica(p: Any, x: Any) -> Any:
+        def loss_of(p: Any) -> Any:
+            a, b, c = p
+            return jnp.mean((jax.nn.relu(jax.nn.relu(x[0] @ a) @ b) @ c - 1.0) ** 2)
+
+        loss, gradients = jax.value_and_grad(loss_of)(p)
+        gradients = jax.lax.pmean(gradients, "replica")
+        new = [a - 0.01 * b for a, b in zip(p, gradients, strict=True)]
+        return new, jax.lax.pmean(loss, "replica")
+
+    mapped = jax.shard_map(
+        replica, mesh=mesh, in_specs=(same, each), out_specs=(same, same), check_vma=False
+    )
+    step = jax.jit(mapped, donate_argnums=(0,))
+    state = [jax.device_put(v, NamedSharding(mesh, same)) for v in start]
+
+    def call() -> Any:
+        nonlocal state
+        state, loss = step(state, jax.device_put(x, NamedSharding(mesh, each)))
+        return np.asarray(loss)
+
+    return call
+
+
 ROWS = {
     "call": overhead,
     "transformer step": transformer,
@@ -269,12 +334,16 @@ def main() -> None:
     """Prints the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=5.0, help="for each row")
-    seconds = parser.parse_args().seconds
+    parser.add_argument("--devices", type=int, help="the step of so many replicas only")
+    options = parser.parse_args()
     intaglio.backend("xla")
+    rows: dict[str, Callable[[], Calls]] = dict(ROWS)
+    if options.devices:
+        rows = {f"step on {options.devices} devices": lambda: partitioned(options.devices)}
     print("| | here, ms | JAX, ms | ratio | first call here, s | JAX, s |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for name, make in ROWS.items():
-        ours, jaxs, first, jax_first = measured(make(), seconds)
+    for name, make in rows.items():
+        ours, jaxs, first, jax_first = measured(make(), options.seconds)
         numbers = f"{ours * 1e3:.3f} | {jaxs * 1e3:.3f} | {ours / jaxs:.2f}"
         print(f"| {name} | {numbers} | {first:.2f} | {jax_first:.2f} |")
 

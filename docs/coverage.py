@@ -45,6 +45,26 @@ LEFT_OUT = {
     "tf.test.benchmark_config": "configures sessions; there are none",
     "tf.test.create_local_cluster": "there is one process",
 }
+# What is there for `isinstance` alone, by the beginnings of the names, and why.
+_SERVERS = "servers that keep variables and functions that are sent to workers: jax.distributed has neither"
+_TPUS = "there are no TPUs of TensorFlow's runtime"
+BY_NAME_ONLY = {
+    "tf.distribute.ParameterServerStrategy": _SERVERS,
+    "tf.distribute.experimental.ParameterServerStrategy": _SERVERS,
+    "tf.distribute.coordinator": _SERVERS,
+    "tf.distribute.experimental.coordinator": _SERVERS,
+    "tf.distribute.TPUStrategy": _TPUS,
+    "tf.distribute.experimental.TPUStrategy": _TPUS,
+}
+LEFT_OUT |= BY_NAME_ONLY
+LEFT_OUT |= dict.fromkeys(
+    (
+        "tf.distribute.Server",
+        "tf.distribute.experimental.partitioners",
+        "tf.distribute.experimental.rpc",
+    ),
+    _SERVERS,
+)
 _STUB = re.compile(r"^(tf\.[\w.]+)[:( ]")
 
 
@@ -87,7 +107,7 @@ def stubs() -> set[str]:
 def state(name: str, parameters: list[str] | None, stubbed: set[str]) -> tuple[str, str]:
     """("works" | "partly" | "missing", what is wrong)."""
     value = find(name)
-    if value is MISSING:
+    if value is MISSING or name.startswith(tuple(BY_NAME_ONLY)):
         return "missing", ""
     if name in stubbed:
         return "partly", "raises NotImplementedError in some cases"

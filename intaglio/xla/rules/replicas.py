@@ -16,6 +16,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
+from intaglio.base.log import logger
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.replicas import expanded
 from intaglio.opdef import raw
@@ -36,6 +37,8 @@ def _replicated(args, f: Graph, devices, node, evaluator) -> Any:
         evaluator.state.divide(mesh)
         found = _Spmd(args, f, mesh, node, evaluator).run()
     except (Untraceable, RuntimeError) as e:
+        if isinstance(e, RuntimeError):  # the program is to blame, not the step
+            logger().warning("strategy.run is no SPMD program: %s", e)
         evaluator.note(node, f"a copy for each of {count} replicas, for {e}")
         return [evaluator.run(expanded(f, count), args)]
     evaluator.note(node, f"one SPMD program of {count} devices")
