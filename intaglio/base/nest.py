@@ -181,21 +181,28 @@ def flatten_with_paths(
 ) -> list[tuple[tuple[Any, ...], Any]]:
     """(path, leaf) pairs; a path holds keys, field names and positions."""
     found: list[tuple[tuple[Any, ...], Any]] = []
-
-    def walk(value: Any, path: tuple[Any, ...]) -> None:
-        kind = kind_of(value, expand_composites)
-        if kind == LEAF:
-            found.append((path, value))
-            return
-        names = labels(value, kind)
-        if names is None:
-            walk(_components(value, kind), path)
-            return
-        for name, item in zip(names, items(value, kind), strict=True):
-            walk(item, (*path, name))
-
-    walk(structure, ())
+    _walk_with_path(structure, (), expand_composites, found)
     return found
+
+
+def _walk_with_path(
+    value: Any, path: tuple[Any, ...], expand: bool, found: list[tuple[tuple[Any, ...], Any]]
+) -> None:
+    """Appends the leaves below `path`.
+
+    No local function: one that calls itself is a reference cycle, which keeps the leaves alive until the
+    garbage collector runs. Clients hold tensors by weak references.
+    """
+    kind = kind_of(value, expand)
+    if kind == LEAF:
+        found.append((path, value))
+        return
+    names = labels(value, kind)
+    if names is None:
+        _walk_with_path(_components(value, kind), path, expand, found)
+        return
+    for name, item in zip(names, items(value, kind), strict=True):
+        _walk_with_path(item, (*path, name), expand, found)
 
 
 def rebuild(like: Any, parts: Sequence[Any]) -> Any:

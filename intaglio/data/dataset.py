@@ -286,9 +286,8 @@ class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T])
         start: Any = 0, step: Any = 1, dtype: Any = int64, name: str | None = None
     ) -> Dataset[Tensor]:
         """start, start + step, ... without end."""
-        kind = as_dtype(dtype)
-        first = convert.to_tensor(start, kind)
-        apart = convert.to_tensor(step, kind)
+        first = convert.to_tensor(start, None if dtype is None else as_dtype(dtype))
+        apart = convert.to_tensor(step, first.dtype)
         return (
             Dataset.from_tensors(0, name)
             .repeat(None)

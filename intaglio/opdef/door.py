@@ -125,6 +125,8 @@ def _bind(
             kind = kinds.get(key)
             if kind is None:
                 break
+            if value is None and attrs[key] is not REQUIRED:
+                continue  # None stands for the default, as in TensorFlow's raw_ops
             attrs[key] = convert.attribute(value, kind, key)
         else:
             return args, attrs
@@ -146,11 +148,13 @@ def _bind(
         raise _missing(op, missing)
     attrs = {}
     for attr in op.sig.attrs:
-        value = bound.get(attr.name, attr.default)
-        if value is REQUIRED:
+        value = bound.get(attr.name)
+        if value is None and attr.default is REQUIRED and attr.name not in bound:
             raise _missing(op, attr.name)
         attrs[attr.name] = (
-            convert.attribute(value, attr.kind, attr.name) if attr.name in bound else value
+            attr.default
+            if value is None and attr.default is not REQUIRED
+            else convert.attribute(value, attr.kind, attr.name)
         )
     return [bound[n] for n in op.input_names], attrs
 

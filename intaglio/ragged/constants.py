@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import as_dtype
+from intaglio.base.dtypes import as_dtype, int32
 from intaglio.base.shapes import as_dims
 from intaglio.opdef import convert
 from intaglio.ragged import core
@@ -59,7 +59,7 @@ def constant(
     flat = _flat_values(values, kind, inner, deepest - ragged_rank - 1)
     result = convert.to_tensor(flat, kind)
     for lengths in reversed(levels):
-        row_lengths = np.asarray(lengths, as_dtype(row_splits_dtype).numpy)
+        row_lengths = np.asarray(lengths, as_dtype(row_splits_dtype or int32).numpy)
         rows = RowPartition.from_row_lengths(row_lengths, validate=False)
         result = core.ragged(result, rows)
     return result

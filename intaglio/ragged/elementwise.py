@@ -45,24 +45,25 @@ def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     Raises ValueError if the result has not as many values.
     """
     found: list[Any] = []
-
-    def flat(value: Any) -> Any:
-        if isinstance(value, Ragged):
-            found.append(value)
-            return value.flat_values
-        if isinstance(value, list):
-            return [flat(v) for v in value]
-        if isinstance(value, tuple):
-            return tuple([flat(v) for v in value])
-        return {k: flat(v) for k, v in value.items()} if isinstance(value, dict) else value
-
-    plain = [flat(a) for a in args]
-    named = {k: flat(v) for k, v in kwargs.items()}
+    plain = [_flat_of(a, found) for a in args]
+    named = {k: _flat_of(v, found) for k, v in kwargs.items()}
     if not found:
         return op(*args, **kwargs)
     _check_sizes(found)
     partitions = merged_partitions(found)
     return core.nested(_checked(op(*plain, **named), found), partitions)
+
+
+def _flat_of(value: Any, found: list[Any]) -> Any:
+    """`value` with flat values for its ragged tensors, which go to `found`."""
+    if isinstance(value, Ragged):
+        found.append(value)
+        return value.flat_values
+    if isinstance(value, list):
+        return [_flat_of(v, found) for v in value]
+    if isinstance(value, tuple):
+        return tuple([_flat_of(v, found) for v in value])
+    return {k: _flat_of(v, found) for k, v in value.items()} if isinstance(value, dict) else value
 
 
 def _check_sizes(operands: list[Any]) -> None:

@@ -229,7 +229,7 @@ class Generator(AutoTrackable):
         name: str | None = None,
     ) -> Tensor:
         """Normals with this mean and standard deviation."""
-        kind = as_dtype(dtype)
+        kind = as_dtype(dtype or float32)
 
         def draw(dims: Tensor) -> Tensor:
             keyed = self._key_counter(dims)
@@ -246,7 +246,7 @@ class Generator(AutoTrackable):
         name: str | None = None,
     ) -> Tensor:
         """Normals within two standard deviations of the mean."""
-        kind = as_dtype(dtype)
+        kind = as_dtype(dtype or float32)
 
         def draw(dims: Tensor) -> Tensor:
             keyed = self._key_counter(dims)

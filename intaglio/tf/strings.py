@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
-from intaglio.base.dtypes import as_dtype, float32
+from intaglio.base.dtypes import float32
 from intaglio.composite_ops.strings import (
     as_string,
     format,
@@ -109,7 +109,7 @@ def to_number(input: Any, out_type: Any = float32, name: str | None = None) -> T
     >>> print(tf.strings.to_number(["1.5", "-2"]).numpy())
     [ 1.5 -2. ]
     """
-    return raw.StringToNumber(input, out_type=as_dtype(out_type), name=name)
+    return raw.StringToNumber(input, out_type=out_type, name=name)
 
 
 @dispatchable

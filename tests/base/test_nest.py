@@ -1,7 +1,9 @@
 """Nested structures; answers and texts are those TensorFlow 2.21 gave."""
 
 import collections
+import gc
 import time
+import weakref
 from collections import ChainMap, Counter, OrderedDict, UserDict, UserList, defaultdict
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -310,3 +312,28 @@ def test_paths():
     structure = {"a": [1, {"q": 3}], "b": Pair(1, 2), "c": P(4, 5)}
     paths = [path for path, _ in nest.flatten_with_paths(structure, True)]
     assert paths == [("a", 0), ("a", 1, "q"), ("b", 0), ("b", 1), ("c", "x"), ("c", "y")]
+
+
+def test_no_function_keeps_the_leaves_in_a_reference_cycle():
+    """TensorFlow Probability caches by weak references: what lives on gives other gradients."""
+
+    class Leaf:
+        pass
+
+    gc.collect()
+    gc.disable()
+    try:
+        for function in (
+            nest.flatten,
+            nest.flatten_with_paths,
+            lambda v: nest.map_structure(lambda x: x, v),
+            lambda v: nest.assert_same_structure(v, v),
+            lambda v: nest.flatten_up_to([1, {"a": 1}], v),
+        ):
+            leaf = Leaf()
+            reference = weakref.ref(leaf)
+            function([leaf, {"a": leaf}])
+            del leaf
+            assert reference() is None
+    finally:
+        gc.enable()

@@ -452,7 +452,7 @@ def shape_n(input: Any, out_type: Any = dtypes.int32, name: str | None = None) -
     >>> [x.numpy().tolist() for x in tf.shape_n([tf.zeros([2]), tf.zeros([3, 1])])]
     [[2], [3, 1]]
     """
-    return raw.ShapeN(list(input), out_type=as_dtype(out_type), name=name)
+    return raw.ShapeN(list(input), out_type=out_type, name=name)
 
 
 @dispatchable

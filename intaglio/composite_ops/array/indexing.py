@@ -247,7 +247,7 @@ def sequence_mask(
     if ends.dtype is not maxlen.dtype:
         ends = raw.Cast(ends, DstT=maxlen.dtype)
     mask = raw.Less(steps, ends, name=name or "SequenceMask/Less")
-    wanted = as_dtype(dtype)
+    wanted = as_dtype(dtype or dtypes.bool_)
     return mask if wanted is dtypes.bool_ else raw.Cast(mask, DstT=wanted)
 
 
@@ -263,7 +263,7 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     >>> [x.numpy().tolist() for x in tf.unique([5, 7, 5])]
     [[5, 7], [0, 1, 0]]
     """
-    return raw.Unique(x, out_idx=as_dtype(out_idx), name=name)
+    return raw.Unique(x, out_idx=out_idx, name=name)
 
 
 @dispatchable
@@ -273,7 +273,7 @@ def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = N
     >>> [x.numpy().tolist() for x in tf.unique_with_counts([5, 7, 5])]
     [[5, 7], [0, 1, 0], [2, 1]]
     """
-    return raw.UniqueWithCounts(x, out_idx=as_dtype(out_idx), name=name)
+    return raw.UniqueWithCounts(x, out_idx=out_idx, name=name)
 
 
 @dispatchable

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import dtypes
-from intaglio.base.dtypes import as_dtype
 from intaglio.opdef import convert, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
@@ -33,7 +32,7 @@ def top_k(
     >>> [x.numpy().tolist() for x in tf.math.top_k([3, 1, 4, 1, 5], 2)]
     [[5, 4], [4, 2]]
     """
-    return raw.TopKV2(input, k, sorted=sorted, index_type=as_dtype(index_type), name=name)
+    return raw.TopKV2(input, k, sorted=sorted, index_type=index_type, name=name)
 
 
 @dispatchable
@@ -161,7 +160,7 @@ def searchsorted(
     if wanted.dtype is not rows.dtype and not isinstance(values, Tensor):
         wanted = convert.to_tensor(values, rows.dtype)
     op = raw.LowerBound if side == "left" else raw.UpperBound
-    found = op(_matrix(rows), _matrix(wanted), out_type=as_dtype(out_type))
+    found = op(_matrix(rows), _matrix(wanted), out_type=out_type)
     return raw.Reshape(found, raw.Shape(wanted), name=name)
 
 

@@ -28,7 +28,7 @@ def decode_png(
     >>> tf.io.decode_png(file).numpy()[0, :, 0]
     array([1, 2], dtype=uint8)
     """
-    return raw.DecodePng(contents, channels=channels, dtype=as_dtype(dtype), name=name)
+    return raw.DecodePng(contents, channels=channels, dtype=dtype, name=name)
 
 
 @dispatchable
@@ -128,7 +128,7 @@ def decode_webp(
     >>> tf.image.decode_webp(base64.b64decode(file)).shape
     TensorShape([1, 1, 1, 4])
     """
-    return raw.DecodeWebP(contents, channels=channels, dtype=as_dtype(dtype), name=name)
+    return raw.DecodeWebP(contents, channels=channels, dtype=dtype, name=name)
 
 
 @dispatchable
@@ -193,7 +193,7 @@ def extract_jpeg_shape(contents: Any, output_type: Any = int32, name: str | None
     >>> tf.io.extract_jpeg_shape(file).numpy()
     array([8, 9, 1], dtype=int32)
     """
-    return raw.ExtractJpegShape(contents, output_type=as_dtype(output_type), name=name)
+    return raw.ExtractJpegShape(contents, output_type=output_type, name=name)
 
 
 @dispatchable

@@ -50,7 +50,7 @@ def bincount(
         if arr.dtype not in dtypes.INDEX:
             arr = raw.Cast(arr, DstT=dtypes.int32)
         if weights is None:
-            weights = np.zeros(0, as_dtype(dtype).numpy)
+            weights = np.zeros(0, as_dtype(dtype or dtypes.int32).numpy)
         weights = convert.to_tensor(weights)
         size = _length(arr, minlength, maxlength)
         if axis in (None, 0):
@@ -98,7 +98,7 @@ def confusion_matrix(
     [[1 0]
      [1 1]]
     """
-    wanted = as_dtype(dtype)
+    wanted = as_dtype(dtype or dtypes.int64)
     with door.level().scoped(name or "confusion_matrix"):
         labels = _flat(raw.Cast(labels, DstT=dtypes.int64))
         predictions = _flat(raw.Cast(predictions, DstT=dtypes.int64))
@@ -144,9 +144,7 @@ def histogram_fixed_width(
     """
     with door.level().scoped(name or "histogram_fixed_width") as scope:
         values = convert.to_tensor(values)
-        return raw.HistogramFixedWidth(
-            values, value_range, nbins, dtype=as_dtype(dtype), name=scope
-        )
+        return raw.HistogramFixedWidth(values, value_range, nbins, dtype=dtype, name=scope)
 
 
 @dispatchable
@@ -173,7 +171,7 @@ def histogram_fixed_width_bins(
         index = raw.Floor(raw.Mul(raw.RealDiv(offset, width), raw.Cast(count, DstT="float64")))
         last = raw.Sub(raw.Cast(count, DstT="float64"), np.float64(1))
         inside = raw.ClipByValue(index, np.float64(0), last)
-        return raw.Cast(inside, DstT=as_dtype(dtype))
+        return raw.Cast(inside, DstT=as_dtype(dtype or dtypes.int32))
 
 
 @dispatchable

@@ -274,7 +274,7 @@ def argmax(
     [1 0]
     """
     axis = 0 if axis is None else axis
-    return raw.ArgMax(input, axis, output_type=as_dtype(output_type), name=name)
+    return raw.ArgMax(input, axis, output_type=output_type, name=name)
 
 
 @dispatchable
@@ -291,7 +291,7 @@ def argmin(
     [0 1]
     """
     axis = 0 if axis is None else axis
-    return raw.ArgMin(input, axis, output_type=as_dtype(output_type), name=name)
+    return raw.ArgMin(input, axis, output_type=output_type, name=name)
 
 
 @dispatchable

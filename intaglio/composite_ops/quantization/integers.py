@@ -102,7 +102,7 @@ def dequantize(
         mode=mode,
         narrow_range=narrow_range,
         axis=-1 if axis is None else axis,
-        dtype=as_dtype(dtype),
+        dtype=dtype,
         name=name,
     )
 

@@ -81,7 +81,7 @@ def poisson(
     """
     with door.level().scoped(name or "random_poisson"):
         dims = to_tensor(shape, int32, "shape")
-        return raw.RandomPoissonV2(dims, lam, dtype=as_dtype(dtype), **_seeds(seed))
+        return raw.RandomPoissonV2(dims, lam, dtype=dtype, **_seeds(seed))
 
 
 @dispatchable
@@ -151,7 +151,7 @@ def stateless_binomial(
         dims = shape_tensor(shape)
         probs = to_tensor(probs, None, "probs")
         counts = to_tensor(counts, probs.dtype, "counts")
-        return raw.StatelessRandomBinomial(dims, seed, counts, probs, dtype=as_dtype(output_dtype))
+        return raw.StatelessRandomBinomial(dims, seed, counts, probs, dtype=output_dtype)
 
 
 @dispatchable

@@ -96,7 +96,7 @@ def stateless_normal(
     >>> tf.random.stateless_normal([3], seed=[1, 2]).numpy().round(4)
     array([0.5441, 0.2074, 0.0736], dtype=float32)
     """
-    kind = as_dtype(dtype)
+    kind = as_dtype(dtype or float32)
 
     def draw(dims: Tensor) -> Tensor:
         return raw.StatelessRandomNormalV2(dims, *_keyed(seed, alg), dtype=kind)
@@ -119,7 +119,7 @@ def stateless_truncated_normal(
     >>> tf.random.stateless_truncated_normal([3], seed=[1, 2]).numpy().round(4)
     array([0.5441, 0.2074, 0.0736], dtype=float32)
     """
-    kind = as_dtype(dtype)
+    kind = as_dtype(dtype or float32)
 
     def draw(dims: Tensor) -> Tensor:
         return raw.StatelessTruncatedNormalV2(dims, *_keyed(seed, alg), dtype=kind)
@@ -141,7 +141,7 @@ def stateless_categorical(
     ... )
     [[1 1 0 1 1]]
     """
-    kind = as_dtype(dtype)
+    kind = as_dtype(dtype or int64)
     check_dtype(kind, (int32, int64))
     with door.level().scoped(name or "stateless_categorical"):
         rows = to_tensor(logits, None, "logits")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.base.dtypes import as_dtype, float32
+from intaglio.base.dtypes import float32
 from intaglio.opdef import raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
@@ -157,4 +157,4 @@ def sobol_sample(
 
     https://www.tensorflow.org/api_docs/python/tf/math/sobol_sample
     """
-    return raw.SobolSample(dim, num_results, skip, dtype=as_dtype(dtype), name=name)
+    return raw.SobolSample(dim, num_results, skip, dtype=dtype, name=name)
