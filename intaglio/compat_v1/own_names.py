@@ -62,10 +62,11 @@ OWN: dict[str, dict[str, str]] = {
             "initialize_all_variables=global_variables_initializer "
             "initialize_local_variables=local_variables_initializer "
             "initialize_variables=variables_initializer local_variables local_variables_initializer "
-            "make_template model_variables report_uninitialized_variables tables_initializer "
+            "model_variables report_uninitialized_variables tables_initializer "
             "trainable_variables variable_op_scope variable_scope variables_initializer Variable=VariableV1 "
             "create_partitioned_variables",
         ),
+        **_all("templates", "make_template"),
         **_all(
             "default_graphs",
             "disable_eager_execution enable_eager_execution get_default_graph reset_default_graph",

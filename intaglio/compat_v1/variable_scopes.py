@@ -8,6 +8,7 @@ TensorFlow.
 from __future__ import annotations
 
 import enum
+import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -138,28 +139,86 @@ class VariableScope:
         return _get(self, name, options)
 
 
-class _Store:
+class Store:
     """What a graph, or the eager program, has of scopes and variables."""
 
     def __init__(self) -> None:
-        self.scope = VariableScope(None)
+        self.scope = VariableScope(False)
         self.variables: dict[str, Any] = {}
-        self.used: dict[str, int] = {}
+        # How often each scope was entered since the one around it was.
+        self.entered: dict[str, int] = {}
+
+    @contextmanager
+    def inside(self, scope: VariableScope, reentered: bool) -> Generator[None]:
+        """`scope` is the current one in the block.
+
+        Default names of scopes inside count from the beginning each time, so that a function called in
+        the same scope again finds its variables again.
+        """
+        above, name = self.scope, scope.name
+        self.entered[name] = self.entered.get(name, 0) + 1
+        before = dict(self.entered)
+        self.scope = scope
+        try:
+            yield
+        finally:
+            self.scope = above
+            if reentered:
+                self.entered = before
+            else:
+                for other in self.entered:
+                    if other.startswith(f"{name}/"):
+                        self.entered[other] = 0
+
+    def unused(self, name: str) -> str:
+        """`name`, with a number if there is such a scope in the current one."""
+        prefix = f"{self.scope.name}/" if self.scope.name else ""
+        found, number = name, 0
+        while self.entered.get(prefix + found, 0):
+            number += 1
+            found = f"{name}_{number}"
+        return found
 
 
-_EAGER_STORE = _Store()
+class _EagerStores(threading.local):
+    """The store of the eager program, and those of the templates that run in it."""
+
+    def __init__(self) -> None:
+        self.stack = [_EAGER_STORE]
+
+
+_EAGER_STORE = Store()
+_EAGER = _EagerStores()
 _STORE_KEY = ("__varscope",)
 
 
-def _store() -> _Store:
+@contextmanager
+def eager_variables(store: Store) -> Generator[None]:
+    """Eagerly, variables in the block are those of `store`, and found again by name."""
+    store.scope, store.entered = _EAGER.stack[-1].scope, {}
+    _EAGER.stack.append(store)
+    try:
+        yield
+    finally:
+        _EAGER.stack.pop()
+
+
+def note_created(variables: dict[str, Any]) -> None:
+    """The variables of a template are also those of the one that called it."""
+    above = _EAGER.stack[-1]
+    if above is not _EAGER_STORE:
+        above.variables.update(variables)
+
+
+def _store() -> Store:
     if scopes.executing_eagerly():
-        return _EAGER_STORE
+        return _EAGER.stack[-1]
     graph: Any = get_default_graph()
     while getattr(graph, "outer_graph", None) is not None:  # the body of a loop has its graph's
         graph = graph.outer_graph
     found = graph.get_collection_ref(_STORE_KEY)
     if not found:
-        found.append(_Store())
+        found.append(Store())
     return found[0]
 
 
@@ -250,9 +309,9 @@ def get_variable(
 
 def _get(scope: VariableScope, name: str, options: dict[str, Any]) -> Any:
     getter: Callable[..., Any] = _create_or_find
-    for custom in (scope.custom_getter, options.pop("custom_getter", None)):
-        if custom is not None:
-            getter = _custom(custom, getter)
+    custom = options.pop("custom_getter", None) or scope.custom_getter
+    if custom is not None:
+        getter = _custom(custom, getter)
     full = "/".join(filter(None, (scope.name, name)))
     for key in ("initializer", "regularizer", "constraint", "partitioner"):
         if options.get(key) is None:
@@ -280,9 +339,9 @@ def _create_or_find(
     **_: Any,
 ) -> Any:
     store = _store()
-    found = store.variables.get(name) if not scopes.executing_eagerly() else None
+    found = None if store is _EAGER_STORE else store.variables.get(name)
     if found is not None:
-        if reuse is None or reuse is False:
+        if not reuse and not scopes.executing_eagerly():
             raise ValueError(
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or "
                 "reuse=tf.AUTO_REUSE in VarScope?"
@@ -455,43 +514,47 @@ def variable_scope(
     above = store.scope
     if name_or_scope is None and default_name is None:
         raise TypeError("If default_name is None then name_or_scope is required")
-    if isinstance(name_or_scope, VariableScope):
-        name, template = name_or_scope.name, name_or_scope
+    again = isinstance(name_or_scope, VariableScope)
+    template = name_or_scope if again else above
+    if again:
+        name, in_names = name_or_scope.name, name_or_scope.name.rpartition("/")[2]
+    elif name_or_scope is not None:
+        name = f"{above.name}/{name_or_scope}" if above.name and name_or_scope else name_or_scope
+        name, in_names = name or above.name, name_or_scope
     else:
-        name = name_or_scope if name_or_scope is not None else _unused(store, default_name or "")
-        name = f"{above.name}/{name}" if above.name and name else name or above.name
-        template = above
-    scope = VariableScope(
-        template.reuse if reuse is None or template.reuse is True else reuse,
-        name,
-        initializer or template.initializer,
-        regularizer or template.regularizer,
-        caching_device or template.caching_device,
-        partitioner or template.partitioner,
-        custom_getter=custom_getter or template.custom_getter,
-        name_scope=f"{name}/",
-        dtype=dtype or template.dtype,
-        constraint=constraint or template.constraint,
-    )
-    store.scope = scope
-    short = name.rpartition("/")[2]
-    try:
-        with scopes.name_scope(short) if auxiliary_name_scope and short else _nothing():
+        unused, in_names = store.unused(default_name or ""), default_name or ""
+        name = f"{above.name}/{unused}" if above.name else unused
+    with scopes.name_scope(in_names) if auxiliary_name_scope and in_names else _nothing() as full:
+        scope = VariableScope(
+            template.reuse if reuse is None or template.reuse is True else reuse,
+            name,
+            initializer or template.initializer,
+            regularizer or template.regularizer,
+            caching_device or template.caching_device,
+            partitioner or template.partitioner,
+            custom_getter=_chained(custom_getter, template.custom_getter),
+            name_scope=template.original_name_scope
+            if again
+            else full or scopes.current_name_scope(),
+            dtype=dtype or template.dtype,
+            constraint=constraint or template.constraint,
+        )
+        with store.inside(scope, again):
             yield scope
-    finally:
-        store.scope = above
+
+
+def _chained(own: Callable[..., Any] | None, above: Callable[..., Any] | None) -> Any:
+    """The getter of a scope: its own one, whose getter is that of the scope above."""
+    if own is None or above is None:
+        return own or above
+    return lambda getter, *args, **options: own(
+        lambda *names, **rest: above(getter, *names, **rest), *args, **options
+    )
 
 
 @contextmanager
 def _nothing() -> Generator[None]:
     yield
-
-
-def _unused(store: _Store, name: str) -> str:
-    whole = f"{store.scope.name}/{name}"
-    count = store.used.get(whole, 0)
-    store.used[whole] = count + 1
-    return name if count == 0 else f"{name}_{count}"
 
 
 def create_partitioned_variables(
@@ -530,30 +593,6 @@ def variable_op_scope(
     """`variable_scope`, with the order of its first parameters in earlier versions."""
     with variable_scope(name_or_scope, default_name, values, **options) as scope:
         yield scope
-
-
-def make_template(
-    name_: str,
-    func_: Callable[..., Any],
-    create_scope_now_: bool = False,
-    unique_name_: str | None = None,
-    custom_getter_: Any = None,
-    **kwargs: Any,
-) -> Callable[..., Any]:
-    """A function whose variables are created by its first call and used again by later ones."""
-    created: dict[str, Any] = {}
-
-    def getter(inner: Callable[..., Any], name: str, *args: Any, **options: Any) -> Any:
-        if name not in created:
-            created[name] = inner(name, *args, **options)
-        return created[name]
-
-    def called(*args: Any, **more: Any) -> Any:
-        with variable_scope(name_, custom_getter=custom_getter_ or getter, reuse=AUTO_REUSE):
-            return func_(*args, **{**kwargs, **more})
-
-    vars(called)["variables"] = created.values()
-    return called
 
 
 def variables_initializer(var_list: Any, name: str = "init") -> Any:

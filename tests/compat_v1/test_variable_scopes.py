@@ -1,0 +1,154 @@
+"""Names of scopes that are entered again, getters, and templates; TensorFlow 2.21 was asked for each name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from intaglio import tf
+
+tf1 = tf.compat.v1
+
+
+def names(scopes: list[Any]) -> list[tuple[str, str]]:
+    return [(s.name, s.original_name_scope) for s in scopes]
+
+
+def test_default_names_count_from_the_beginning_in_a_scope_that_is_entered_again():
+    found: list[Any] = []
+
+    def layer() -> None:
+        with tf1.variable_scope(None, "dense") as scope:
+            found.append(scope)
+            tf1.get_variable("w", [1])
+
+    with tf1.Graph().as_default():
+        with tf1.variable_scope("net") as net:
+            layer()
+            layer()
+        with tf1.variable_scope(net, reuse=True):
+            layer()
+            layer()
+        with tf1.variable_scope("net", reuse=True):
+            layer()
+        layer()
+        layer()
+        created = [v.name for v in tf1.global_variables()]
+    assert names(found) == [
+        ("net/dense", "net/dense/"),
+        ("net/dense_1", "net/dense_1/"),
+        ("net/dense", "net_1/dense/"),
+        ("net/dense_1", "net_1/dense_1/"),
+        ("net/dense", "net_2/dense/"),
+        ("dense", "dense/"),
+        ("dense_1", "dense_1/"),
+    ]
+    assert created == ["net/dense/w:0", "net/dense_1/w:0", "dense/w:0", "dense_1/w:0"]
+
+
+def test_given_names_count_too():
+    with tf1.Graph().as_default():
+        found = []
+        for name, default in (("x", None), (None, "x"), ("x", None), (None, "x"), ("p/q", None)):
+            with tf1.variable_scope(name, default) as scope:
+                found.append(scope)
+        with tf1.variable_scope(found[3], reuse=True), tf1.variable_scope("deep") as deep:
+            found.append(deep)
+        with tf1.variable_scope("p/q", auxiliary_name_scope=False) as scope:
+            found.append(scope)
+    assert names(found) == [
+        ("x", "x/"),
+        ("x_1", "x_1/"),
+        ("x", "x_2/"),
+        ("x_2", "x_3/"),
+        ("p/q", "p/q/"),
+        ("x_2/deep", "x_2_1/deep/"),
+        ("p/q", ""),
+    ]
+    assert [s.reuse for s in found] == [False, False, False, False, False, True, False]
+
+
+def test_the_getter_of_a_scope_has_that_of_the_scope_above():
+    def adding(suffix: str) -> Any:
+        return lambda getter, name, *args, **kwargs: getter(name + suffix, *args, **kwargs)
+
+    with (
+        tf1.Graph().as_default(),
+        tf1.variable_scope("a", custom_getter=adding("_g1")),
+        tf1.variable_scope("b", custom_getter=adding("_g2")),
+    ):
+        assert tf1.get_variable("w", [1]).name == "a/b/w_g2_g1:0"
+        assert tf1.get_variable("z", [1], custom_getter=adding("_g3")).name == "a/b/z_g3:0"
+
+
+def layers(x: Any) -> Any:
+    random = tf1.random_normal_initializer()
+    with tf1.variable_scope(None, "dense"):
+        first = tf1.get_variable("w", [1], initializer=random)
+    with tf1.variable_scope(None, "dense"):
+        return x * first * tf1.get_variable("w", [1], initializer=random)
+
+
+def test_templates_in_a_graph():
+    with tf1.Graph().as_default():
+        one, other = tf1.make_template("t", layers), tf1.make_template("t", layers)
+        now = tf1.make_template("now", layers, create_scope_now_=True)
+        for template in (one, one, other, now, now):
+            template(1.0)
+        assert [v.name for v in one.variables] == ["t/dense/w:0", "t/dense_1/w:0"]
+        assert [v.name for v in other.trainable_variables] == ["t_1/dense/w:0", "t_1/dense_1/w:0"]
+        assert [v.name for v in now.global_variables] == ["now/dense/w:0", "now/dense_1/w:0"]
+        assert (one.name, one.variable_scope.name, one.func) == ("t", "t", layers)
+        named = tf1.make_template("n", lambda: tf1.get_variable("v", [1]), unique_name_="nn")
+        assert named() is named()
+        with pytest.raises(ValueError, match="nn/v already exists"):
+            tf1.make_template("n", lambda: tf1.get_variable("v", [1]), unique_name_="nn")()
+
+
+def test_templates_create_variables_once():
+    def of_name(name: str) -> Any:
+        return tf1.get_variable(name, [1])
+
+    with tf1.Graph().as_default():
+        template = tf1.make_template("x", of_name)
+        template("a")
+        with pytest.raises(ValueError, match="x/b does not exist"):
+            template("b")
+        plain = tf1.make_template("y", lambda: tf1.Variable(1.0))
+        plain()
+        with pytest.raises(ValueError, match="created when calling a template after the first"):
+            plain()
+    eager = tf1.make_template("x", of_name)
+    eager("a")
+    with pytest.raises(ValueError, match="Trainable variable created when calling a template"):
+        eager("b")
+    with pytest.raises(ValueError, match="unique_name_"):
+        tf1.make_template("x", of_name, unique_name_="y")
+
+
+def test_eager_templates(tmp_path: Any):
+    one, other = tf1.make_template("t", layers), tf1.make_template("t", layers)
+    np.testing.assert_array_equal(one(1.0), one(1.0))
+    assert float(other(1.0)[0]) != float(one(1.0)[0])
+    assert [v.name for v in one.variables] == ["t/dense/w:0", "t/dense_1/w:0"]
+    assert [v.name for v in other.variables] == ["t_1/dense/w:0", "t_1/dense_1/w:0"]
+    path = tf.train.Checkpoint(t=one).write(str(tmp_path / "c"))
+    keys = [k for k, _ in tf.train.list_variables(path) if "VALUE" in k]
+    assert keys == [f"t/dense{n}.Sw/.ATTRIBUTES/VARIABLE_VALUE" for n in ("", "_1")]
+
+
+def test_an_eager_getter_does_not_make_variables_anew():
+    template = tf1.make_template(
+        "t", layers, custom_getter_=lambda getter, name, *a, **k: getter(name, *a, **k)
+    )
+    np.testing.assert_array_equal(template(1.0), template(1.0))
+
+
+def test_nested_eager_templates():
+    inner = tf1.make_template("in", lambda: tf1.get_variable("v", [1]))
+    outer = tf1.make_template("out", lambda: inner() + tf1.get_variable("u", [1]))
+    np.testing.assert_array_equal(outer(), outer())
+    assert [v.name for v in outer.variables] == ["out/in/v:0", "out/u:0"]
+    assert [v.name for v in inner.variables] == ["out/in/v:0"]
