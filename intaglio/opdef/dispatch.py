@@ -148,13 +148,14 @@ class Entry:
         for target in self.targets:
             if target.takes(values):
                 return target.run(target.function, self, values)
-        for handle in EVERYWHERE:
-            result = handle(self.function, *self._as_written(values))
+        told = self.function not in _UNOFFERED
+        if EVERYWHERE and told:
+            result = ask_everywhere(self.function, *self._as_written(values))
             if result is not NOT_SUPPORTED:
                 return result
         if self.around is not None:
             return self.around(self, values)
-        for value in values:
+        for value in values if told else ():
             for item in value if type(value) in (list, tuple) else (value,):
                 if not isinstance(item, (CompositeTensor, list, tuple)):
                     PLAIN.add(type(item))
@@ -192,6 +193,7 @@ _LEAVE_OUT = types.CellType(levels.leave_out_package)
 _NAMED = inspect.Parameter.KEYWORD_ONLY
 _bodies: dict[types.FunctionType, types.FunctionType] = {}
 _entries: dict[types.FunctionType, Entry] = {}
+_UNOFFERED: set[Any] = set()
 _lock = lasting_lock()
 
 
@@ -297,15 +299,52 @@ def entry_of(function: Any) -> Entry | None:
     return found
 
 
-def register_everywhere(handle: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> None:
-    """Asks `handle(function, args, kwargs)` about calls of every public function.
+def register_everywhere(
+    handle: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any], first: bool = False
+) -> None:
+    """Asks `handle(function, args, kwargs)` about calls of every public function; `first`, before others.
 
     It returns NOT_SUPPORTED for what it is not for. Arguments that are their defaults are left out.
     Types that all handlers have declined are not asked about again.
     """
-    EVERYWHERE.append(handle)
+    EVERYWHERE.insert(0 if first else len(EVERYWHERE), handle)
     for function in list(_bodies):
         _watched(function)
+
+
+def ask_everywhere(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a library makes of a call that was refused, or NOT_SUPPORTED."""
+    for handle in EVERYWHERE:
+        result = handle(function, args, kwargs)
+        if result is not NOT_SUPPORTED:
+            return result
+    return NOT_SUPPORTED
+
+
+def offered(function: F) -> F:
+    """Decorates a public function that takes any number of arguments: calls that it refuses are offered
+    to libraries. Extension types have no targets for it.
+    """
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError):
+            result = ask_everywhere(public, args, kwargs)
+            if result is NOT_SUPPORTED:
+                raise
+            return result
+
+    return public  # type: ignore[return-value]  # callable as the function is
+
+
+def unoffered(function: F) -> F:
+    """Decorates a dispatchable function of whose calls libraries are not told: extension types may have
+    targets for it, and other types none.
+    """
+    _UNOFFERED.add(function)
+    return function
 
 
 def _watched(function: types.FunctionType) -> None:

@@ -29,7 +29,7 @@ class IndexedSlices(TensorInParts):
     [1. 0. 2.]
     """
 
-    __slots__ = ("__weakref__", "_dense_shape", "_indices", "_values")
+    __slots__ = ("__dict__", "__weakref__", "_dense_shape", "_indices", "_values")
 
     def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
         self._values = values

@@ -15,6 +15,7 @@ from intaglio.base import dtypes
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType
 from intaglio.opdef import convert, dispatch, door, raw
+from intaglio.opdef.overloads import FUNCTIONS, install
 from intaglio.opdef.tensor import Tensor, install_operator
 
 # special method -> (op type, slow path): the operators with a fast eager path
@@ -219,24 +220,6 @@ def _defers(other: Any) -> bool:
 # Types whose reflected operators know nothing of tensors.
 _PLAIN = (bool, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
 
-# The functions behind the operators, which other types may implement.
-_FUNCTIONS = {
-    "add": "add",
-    "sub": "subtract",
-    "mul": "multiply",
-    "truediv": "truediv",
-    "floordiv": "floordiv",
-    "mod": "floormod",
-    "pow": "pow",
-    "and": "logical_and",
-    "or": "logical_or",
-    "xor": "logical_xor",
-    "__lt__": "less",
-    "__le__": "less_equal",
-    "__gt__": "greater",
-    "__ge__": "greater_equal",
-}
-
 
 def _is_of_own_kind(other: Any) -> bool:
     """True for a composite value that never becomes a tensor: an extension type's."""
@@ -244,7 +227,7 @@ def _is_of_own_kind(other: Any) -> bool:
 
 
 def _public(special: str) -> Callable[[Any, Any], Any]:
-    return dispatch.public(f"math.{_FUNCTIONS[special]}")
+    return dispatch.public(FUNCTIONS[special].replace("__operators__", "math"))
 
 
 def _binary(
@@ -256,7 +239,7 @@ def _binary(
         if _defers(other):
             return NotImplemented
         if _is_of_own_kind(other):
-            return _public(special)(self, other)
+            return _public(f"__{special}__")(self, other)
         try:
             return function(self, other, name)
         except (TypeError, ValueError):
@@ -271,15 +254,13 @@ def _binary(
 
     def backward(self: Any, other: Any) -> Any:
         if _is_of_own_kind(other):
-            return _public(special)(other, self)
+            return _public(f"__{special}__")(other, self)
         return function(convert.to_tensor(other, self.dtype), self, name)
 
-    forward.__name__, backward.__name__ = f"__{special}__", f"__r{special}__"
-    for method in (forward, backward):
-        method.__qualname__ = f"Tensor.{method.__name__}"
-        install_operator(method.__name__, method)
+    for side, method in (("", forward), ("r", backward)):
+        installed = install(f"__{side}{special}__", method)
         if op_of is not None:
-            FAST[method.__name__] = (op_of, method)
+            FAST[f"__{side}{special}__"] = (op_of, installed)
 
 
 def _comparison(special: str, op_of: Callable[[], Any]) -> None:
@@ -290,9 +271,7 @@ def _comparison(special: str, op_of: Callable[[], Any]) -> None:
             return _public(special)(self, other)
         return op_of()(self, other)
 
-    compare.__name__, compare.__qualname__ = special, f"Tensor.{special}"
-    install_operator(special, compare)
-    FAST[special] = (op_of, compare)
+    FAST[special] = (op_of, install(special, compare))
 
 
 def _no_contains(self: Any, item: Any) -> bool:
@@ -328,16 +307,14 @@ for _special, _op_of in (
     ("__ge__", lambda: raw.GreaterEqual),
 ):
     _comparison(_special, _op_of)
-install_operator("__eq__", _equals)
-install_operator("__ne__", _differs)
-FAST["__eq__"] = (lambda: raw.Equal, _equals)
-FAST["__ne__"] = (lambda: raw.NotEqual, _differs)
-install_operator("__neg__", lambda self: raw.Neg(self))
-install_operator("__abs__", lambda self: absolute(self))
+FAST["__eq__"] = (lambda: raw.Equal, install("__eq__", _equals))
+FAST["__ne__"] = (lambda: raw.NotEqual, install("__ne__", _differs))
+install("__neg__", lambda self: raw.Neg(self))
+install("__abs__", lambda self: absolute(self))
 # Python 2's names, which libraries look up. Division rounds integers down.
-install_operator("__div__", lambda self, y: self / y if self.dtype.is_floating else self // y)
+install("__div__", lambda self, y: self / y if self.dtype.is_floating else self // y)
 install_operator("__nonzero__", lambda self: bool(self))
-install_operator("__rdiv__", lambda self, x: x / self if self.dtype.is_floating else x // self)
-install_operator("__invert__", _invert)
+install("__rdiv__", lambda self, x: x / self if self.dtype.is_floating else x // self)
+install("__invert__", _invert)
 install_operator("__contains__", _no_contains)
 install_operator("__round__", _no_round)

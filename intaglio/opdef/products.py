@@ -11,7 +11,8 @@ from intaglio.base.dtypes import as_dtype
 from intaglio.opdef import convert, raw
 from intaglio.opdef.levels import leave_out_package
 from intaglio.opdef.operators import pair, register_fast
-from intaglio.opdef.tensor import Tensor, install_operator
+from intaglio.opdef.overloads import install
+from intaglio.opdef.tensor import Tensor
 
 _TRANSPOSED_TWICE = (
     "Only one of `transpose_{0}` and `adjoint_{0}` can be True. "
@@ -94,6 +95,5 @@ def _backward(self: Any, other: Any) -> Any:
         raise
 
 
-install_operator("__matmul__", _forward)
-install_operator("__rmatmul__", _backward)
-register_fast("__matmul__", lambda: raw.MatMul, _forward)
+register_fast("__matmul__", lambda: raw.MatMul, install("__matmul__", _forward))
+install("__rmatmul__", _backward)

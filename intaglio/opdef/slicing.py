@@ -14,7 +14,8 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.opdef import convert, door, raw
-from intaglio.opdef.tensor import Tensor, install_operator
+from intaglio.opdef.overloads import install
+from intaglio.opdef.tensor import Tensor
 
 INDEX_TYPES = (dtypes.int16, dtypes.int32, dtypes.int64)
 _TYPE_ERROR = (
@@ -211,4 +212,4 @@ def _merged(tensor: Any, at: int, depth: int) -> Tensor:
     return raw.Reshape(tensor, raw.ConcatV2([head, middle, tail], 0))
 
 
-install_operator("__getitem__", getitem)
+install("__getitem__", getitem)

@@ -20,7 +20,7 @@ from intaglio.ragged.partition import RowPartition
 class Ragged(TensorInParts):
     """Values, the inner dimensions of which may be ragged again, with a row partition."""
 
-    __slots__ = ("__weakref__", "_partition", "_values")
+    __slots__ = ("__dict__", "__weakref__", "_partition", "_values")
 
     # The public class, which `ragged` makes.
     kind: ClassVar[Any] = None

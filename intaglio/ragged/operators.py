@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.opdef import operators, raw
+from intaglio.opdef import operators, overloads, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.ragged.core import Ragged
 
@@ -36,9 +36,10 @@ def install(cls: Any, binary: Binary, unary: Callable[..., Any]) -> None:
     """Gives the class its operators."""
 
     def put(name: str, method: Any) -> None:
-        method.__name__ = name
-        method.__qualname__ = f"{cls.__name__}.{name}"
-        setattr(cls, name, method)
+        if name.strip("_") == "hash":
+            setattr(cls, name, method)
+        else:
+            setattr(cls, name, overloads.overloadable(name, method, cls.__name__))
 
     for name, function in _ARITHMETIC.items():
         put(f"__{name}__", lambda x, y, f=function: binary(f, x, y))

@@ -440,7 +440,7 @@ def install_fast_operators(getitem: Callable[[Any, Any], Any] = slicing.getitem)
         if special in ARITHMETIC:
             method = countdown.counting(special, method)
         setattr(EagerTensor, special, method)
-    EagerTensor.__getitem__ = _fast_getitem(getitem)  # type: ignore[attr-defined]  # installed like the operators
+    EagerTensor.__getitem__ = _fast_getitem(Tensor.__getitem__)  # type: ignore[attr-defined]  # installed like the operators
     for special in ("__neg__", "__abs__", "__invert__"):
         setattr(EagerTensor, special, _alone(Tensor.__dict__[special]))
     EagerTensor.__hash__ = Tensor.__hash__

@@ -44,7 +44,7 @@ class SparseTensor(TensorInParts):
     """
 
     __module__ = "tensorflow.python.framework.sparse_tensor"  # Keras recognises it by this
-    __slots__ = ("__weakref__", "_dense_shape", "_indices", "_static", "_values")
+    __slots__ = ("__dict__", "__weakref__", "_dense_shape", "_indices", "_static", "_values")
     __composite_gradient__ = ByValues()
 
     def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:

@@ -36,7 +36,8 @@ class OpDispatcher:
         def handle(function: Any, args: Any, kwargs: Any) -> Any:
             return self.handle(args, kwargs) if function is op else self.NOT_SUPPORTED
 
-        dispatch.register_everywhere(handle)
+        # What is for one function is asked before what is for all.
+        dispatch.register_everywhere(handle, first=True)
 
 
 class GlobalOpDispatcher:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import sys
+from pathlib import Path
 from typing import Any
+
+from intaglio.opdef import dispatch
 
 # name -> symbol, of the libraries that register themselves here.
 _SYMBOLS: dict[str, Any] = {}
@@ -36,16 +41,45 @@ class api_export:  # TensorFlow's name
 tf_export = keras_export = kwarg_only_export = api_export
 
 
+@functools.cache
+def _canonical() -> dict[int, str]:
+    """The canonical name of each public symbol of ours, by identity."""
+    table = Path(__file__).with_name("canonical_names.json")
+    found: dict[int, str] = {}
+    for name in json.loads(table.read_text(encoding="utf-8")):
+        symbol = _public(name)
+        if symbol is not None:
+            found.setdefault(id(symbol), name)
+    return found
+
+
+def _public(name: str) -> Any:
+    try:
+        return dispatch.public(name)
+    except (ImportError, NotImplementedError):  # of a package that is not installed, or absent
+        return None
+
+
 def get_symbol_from_name(name: str) -> Any:
     """The symbol of a name, or None."""
-    return _SYMBOLS.get(name)
+    found = _SYMBOLS.get(name)
+    return _public(name) if found is None else found
 
 
 def get_canonical_name_for_symbol(
     symbol: Any, api_name: str = "tensorflow", add_prefix_to_v1_names: bool = False
 ) -> str | None:
-    """The name of a symbol, or None."""
-    return _NAMES.get(id(symbol))
+    """The name of a symbol, or None: of a library's that registered it, or of a public one.
+
+    Names that only TensorFlow 1 has begin with "compat.v1." if `add_prefix_to_v1_names`.
+    """
+    own = _NAMES.get(id(symbol))
+    if own is not None:
+        return own
+    name = _canonical().get(id(symbol)) if api_name == "tensorflow" else None
+    if name is None or add_prefix_to_v1_names:
+        return name
+    return name.removeprefix(_OLD)
 
 
 def same(symbol: Any) -> Any:

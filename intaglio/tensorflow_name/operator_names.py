@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from intaglio.base.composite import CompositeTensor
 from intaglio.opdef import operators
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.slicing import getitem as _slice
@@ -12,6 +13,8 @@ from intaglio.opdef.slicing import getitem as _slice
 @dispatchable
 def add(x: Any, y: Any, name: str | None = None) -> Any:
     """x + y."""
+    if isinstance(x, CompositeTensor) or isinstance(y, CompositeTensor):
+        return x + y
     first, second = operators.pair(x, y)
     return first + second
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio import vectorize
-from intaglio.opdef.dispatch import dispatchable
+from intaglio.opdef.dispatch import dispatchable, unoffered
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace import choices, loops, ordering
 
@@ -101,6 +101,7 @@ def while_loop(
     )
 
 
+@unoffered
 @dispatchable
 def map_fn(
     fn: Callable[[Any], Any],
@@ -129,6 +130,7 @@ def map_fn(
 map_fn.__autograph_functions__ = {"fn": 0}  # type: ignore[attr-defined]  # a mark on the function
 
 
+@unoffered
 @dispatchable
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True
