@@ -5,6 +5,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -236,28 +237,20 @@ def _check_composite(part: Any, spec: Any, value: Any, structure: Any) -> None:
         )
 
 
-# For each kind of array the kinds whose values it could only hold in part.
-_LOST = {"i": "fcSUO", "u": "fcSUO", "b": "iufcSUO", "f": "cSUO", "c": "SUO"}
-
-
 def _as_array(value: Any, spec: TensorSpec) -> Any:
-    """A yielded value as an array, or None if it is of another type."""
-    wanted = spec.dtype.numpy
-    if isinstance(value, Tensor):
-        return value._array if value.dtype is spec.dtype else None
+    """A yielded value as an array of the declared type, or None if NumPy cannot make it one.
+
+    Numbers are cast as NumPy casts arrays: 1.5 becomes 1 where integers are declared, as in TensorFlow.
+    """
     try:
         if spec.dtype is string:
             return convert.to_array(value, string)
-        array = np.asarray(value)
-        if array.dtype.kind in _LOST.get(wanted.kind, ""):
-            return None
-        if array.dtype == wanted:
+        array = value._array if isinstance(value, Tensor) else np.asarray(value)
+        if array.dtype == spec.dtype.numpy:
             return array
-        numbers = not isinstance(value, (np.ndarray, np.generic))
-        if numbers and array.dtype.kind in "iu" and wanted.kind in "iu":
-            converted = array.astype(wanted)  # what does not fit, NumPy 1 would wrap
-            return converted if (converted == array).all() else None
-        return np.asarray(value, wanted)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of parts that the type has no place for
+            return array.astype(spec.dtype.numpy)
     except (TypeError, ValueError, OverflowError):
         return None
 

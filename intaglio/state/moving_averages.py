@@ -8,12 +8,15 @@ from __future__ import annotations
 import weakref
 from typing import Any
 
+import numpy as np
+
 from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.opdef import convert, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.state.tracking import AutoTrackable
 from intaglio.state.variable import Variable
 from intaglio.trace import ordering
-from intaglio.trace.scopes import current_graph, init_scope
+from intaglio.trace.scopes import current_graph, executing_eagerly, init_scope, name_scope
 
 
 class ExponentialMovingAverage(AutoTrackable):
@@ -53,7 +56,8 @@ class ExponentialMovingAverage(AutoTrackable):
     def apply(self, var_list: Any = None) -> Any:
         """Moves the averages of the variables; makes those that are not there yet.
 
-        Raises TypeError for what is no variable of floats, ValueError for an empty list.
+        In a graph tensors have averages, too. Raises TypeError for what is no variable of floats, ValueError
+        for an empty list.
         """
         if not var_list:
             raise ValueError(
@@ -62,7 +66,8 @@ class ExponentialMovingAverage(AutoTrackable):
         return ordering.group([self._moved(v) for v in var_list], None, {})
 
     def _moved(self, variable: Any) -> Any:
-        if not isinstance(variable, Variable):
+        symbolic = isinstance(variable, Tensor) and not executing_eagerly()
+        if not isinstance(variable, Variable) and not symbolic:
             raise TypeError(
                 "tf.train.ExponentialMovingAverage does not support non-Variable tensors when "
                 "eager execution is enabled."
@@ -73,18 +78,33 @@ class ExponentialMovingAverage(AutoTrackable):
         average = self.average(variable)
         if average is None:
             average = self._new(variable)
+        value = variable.read_value() if isinstance(variable, Variable) else variable
         decay = convert.to_tensor(self._decay, dtype)
         if self._num_updates is not None:
             n = raw.Cast(convert.to_tensor(self._num_updates), DstT=dtype)
             decay = raw.Minimum(decay, (n + 1) / (n + 10))
-        distance = raw.Sub(average.read_value(), variable.read_value())
-        return average.assign_sub(distance * (1 - decay))
-
-    def _new(self, variable: Variable) -> Variable:
-        with init_scope():
-            result = Variable(
-                variable.read_value(), trainable=False, name=self.average_name(variable)
+        distance = raw.Sub(average.read_value(), value)
+        moved = average.assign_sub(distance * (1 - decay))
+        if value is variable and self._zero_debias:
+            raise NotImplementedError(
+                "zero_debias=True for averages of tensors. Divide the average by 1 - decay**steps."
             )
+        return moved
+
+    def _new(self, variable: Any) -> Variable:
+        """The average: a variable's begins with its value, a tensor's with zeros."""
+        name = self.average_name(variable)
+        with init_scope(), name_scope(""):
+            if isinstance(variable, Variable):
+                result = Variable(variable.read_value(), trainable=False, name=name)
+            else:
+                shape = variable.shape.as_list()
+                result = Variable(
+                    lambda: raw.Fill(shape, np.zeros((), variable.dtype.numpy)), False, name=name
+                )
+        graph: Any = current_graph()
+        if graph is not None and isinstance(variable, Variable):
+            graph.add_to_collection("moving_average_variables", variable)
         self._averages[id(variable)] = (weakref.ref(variable), result)
         return result
 
@@ -95,7 +115,7 @@ class ExponentialMovingAverage(AutoTrackable):
 
     def average_name(self, var: Any) -> str:
         """The name of the variable's average."""
-        return f"{var.name.removesuffix(':0')}/{self._ema_name}"
+        return f"{var.name.rpartition(':')[0] or var.name}/{self._ema_name}"
 
     def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Any]:
         """The variables by the names of what they are restored from: averages, and other variables' own.

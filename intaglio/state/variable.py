@@ -431,8 +431,8 @@ class Variable(ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, metacl
         value: Any = self.value()
         if isinstance(slice_spec, Tensor) and slice_spec.dtype.is_bool:
             return value[slice_spec]
-        part = value[slice_spec]
-        if not isinstance(part, Tensor):  # a library's symbol
+        part: Any = value[slice_spec]
+        if not issubclass(type(part), Tensor):  # a library's symbol
             return part
         parsed = slicing.parse(slice_spec)
         part.assign = functools.partial(self.assign_slice, parsed)

@@ -13,7 +13,7 @@ from intaglio.opdef.slicing import getitem as _slice
 @dispatchable
 def add(x: Any, y: Any, name: str | None = None) -> Any:
     """x + y."""
-    if isinstance(x, CompositeTensor) or isinstance(y, CompositeTensor):
+    if any(isinstance(v, CompositeTensor) for v in (x, y)):
         return x + y
     first, second = operators.pair(x, y)
     return first + second

@@ -139,3 +139,23 @@ def test_windows_by_their_earlier_names() -> None:
         v1.nn.depthwise_conv2d_native(x, filters, ones, "SAME"),
         tf.nn.depthwise_conv2d(x, filters, ones, "SAME"),
     )
+
+
+def test_moving_averages_of_tensors():
+    """Those begin with zeros, in graphs alone; TensorFlow 2.21 was asked for names and numbers."""
+    tf1 = tf.compat.v1
+    with tf1.Graph().as_default(), tf1.Session() as session:
+        x = tf1.placeholder(tf.float32, [2])
+        squares, v = tf.square(x, name="sq"), tf1.Variable([1.0, 2.0], name="v")
+        average = tf1.train.ExponentialMovingAverage(0.5)
+        moves = average.apply([squares, v])
+        names = [w.name for w in tf1.global_variables()]
+        assert names == ["v:0", "sq/ExponentialMovingAverage:0", "v/ExponentialMovingAverage:0"]
+        assert [w.name for w in tf1.moving_average_variables()] == ["v:0"]
+        session.run(tf1.global_variables_initializer())
+        for _ in range(2):
+            session.run(moves, {x: [1.0, 2.0]})
+        assert session.run(average.average(squares)).tolist() == [0.75, 3.0]
+        assert session.run(average.average(v)).tolist() == [1.0, 2.0]
+    with pytest.raises(TypeError, match="non-Variable tensors"):
+        tf.train.ExponentialMovingAverage(0.5).apply([tf.constant(1.0)])

@@ -31,9 +31,35 @@ def test_generators():
     assert repr(d).startswith("<_FlatMapDataset element_spec=")
 
 
+@pytest.mark.parametrize(
+    ("value", "dtype", "expected"),
+    [
+        ([], tf.int32, []),
+        ([[], []], tf.int64, [[], []]),
+        ([], tf.bool, []),
+        ([1.5], tf.int32, [1]),
+        (np.array([1.5, -1.5]), tf.int64, [1, -1]),
+        ([2**40], tf.int32, [0]),
+        ([-1], tf.uint8, [255]),
+        (["3"], tf.float32, [3.0]),
+        ([1 + 2j], tf.float32, [1.0]),
+        ([0.0, 2.0], tf.bool, [False, True]),
+        ([None], tf.bool, [False]),
+        (np.array([1.5], object), tf.float16, [1.5]),
+        (2.7, tf.int32, 2),
+    ],
+)
+def test_generated_numbers_are_cast(value, dtype, expected):
+    """TensorFlow 2.21 was asked for each."""
+    spec = tf.TensorSpec([None] * np.asarray(expected, dtype.as_numpy_dtype).ndim, dtype)
+    (got,) = Dataset.from_generator(lambda: [value], output_signature=spec)
+    assert got.dtype == dtype
+    assert got.numpy().tolist() == expected
+
+
 def test_bad_generators():
     scalar = tf.TensorSpec((), tf.int32)
-    for value in ("a", 1.5, 2**40, np.float32(2), None):
+    for value in ("a", None):
         wrong = Dataset.from_generator(lambda v=value: [v], output_signature=scalar)
         with pytest.raises(tf.errors.InvalidArgumentError, match="did not match"):
             list(wrong)
