@@ -212,4 +212,5 @@ def _merged(tensor: Any, at: int, depth: int) -> Tensor:
     return raw.Reshape(tensor, raw.ConcatV2([head, middle, tail], 0))
 
 
-install("__getitem__", getitem)
+# `x[spec]` of tensors.
+OPERATOR = install("__getitem__", getitem)

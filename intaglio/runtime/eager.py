@@ -428,7 +428,7 @@ def _alone(method: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return operator
 
 
-def install_fast_operators(getitem: Callable[[Any, Any], Any] = slicing.getitem) -> None:
+def install_fast_operators(getitem: Callable[[Any, Any], Any] = slicing.OPERATOR) -> None:
     """Gives EagerTensor its fast operators, which fall back on those of Tensor.
 
     Called once the catalogue is there, and again when Tensor's operators were exchanged.
@@ -440,7 +440,7 @@ def install_fast_operators(getitem: Callable[[Any, Any], Any] = slicing.getitem)
         if special in ARITHMETIC:
             method = countdown.counting(special, method)
         setattr(EagerTensor, special, method)
-    EagerTensor.__getitem__ = _fast_getitem(Tensor.__getitem__)  # type: ignore[attr-defined]  # installed like the operators
+    EagerTensor.__getitem__ = _fast_getitem(getitem)  # type: ignore[attr-defined]  # installed like the operators
     for special in ("__neg__", "__abs__", "__invert__"):
         setattr(EagerTensor, special, _alone(Tensor.__dict__[special]))
     EagerTensor.__hash__ = Tensor.__hash__
