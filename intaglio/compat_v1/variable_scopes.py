@@ -185,6 +185,8 @@ class _EagerStores(threading.local):
 
     def __init__(self) -> None:
         self.stack = [_EAGER_STORE]
+        # Stores of libraries, which take all calls of get_variable; eagerly and in graphs.
+        self.foreign: list[Any] = []
 
 
 _EAGER_STORE = Store()
@@ -201,6 +203,27 @@ def eager_variables(store: Store) -> Generator[None]:
         yield
     finally:
         _EAGER.stack.pop()
+
+
+@contextmanager
+def with_variable_store(store: Any) -> Generator[None]:
+    """`get_variable` is `store.get_variable` in the block: a library's own, as that of Keras 2 for code of TensorFlow 1."""
+    _EAGER.foreign.append(store)
+    try:
+        yield
+    finally:
+        _EAGER.foreign.pop()
+
+
+def default_variable_store() -> Any:
+    """The store that `get_variable` asks."""
+    return _EAGER.foreign[-1] if _EAGER.foreign else _store()
+
+
+def _of_library(name: str, **options: Any) -> Any:
+    """`get_variable` of a library's store; the name has those of the scopes already."""
+    with scopes.name_scope(""):
+        return _EAGER.foreign[-1].get_variable(name, **options)
 
 
 def note_created(variables: dict[str, Any]) -> None:
@@ -303,12 +326,14 @@ def get_variable(
         "custom_getter": custom_getter,
         "constraint": constraint,
         "partitioner": partitioner,
+        "synchronization": synchronization,
+        "aggregation": aggregation,
     }
     return _get(get_variable_scope(), name, {k: v for k, v in arguments.items() if v is not None})
 
 
 def _get(scope: VariableScope, name: str, options: dict[str, Any]) -> Any:
-    getter: Callable[..., Any] = _create_or_find
+    getter: Callable[..., Any] = _of_library if _EAGER.foreign else _create_or_find
     custom = options.pop("custom_getter", None) or scope.custom_getter
     if custom is not None:
         getter = _custom(custom, getter)

@@ -312,7 +312,8 @@ PRIVATE: dict[str, dict[str, str]] = {
     "python.distribute.input_ops": {},
     "python.ops.variable_scope": _all(
         "intaglio.compat_v1.variable_scopes",
-        "VariableScope get_variable get_variable_scope variable_scope",
+        "VariableScope _get_default_variable_store=default_variable_store get_variable "
+        "get_variable_scope variable_scope with_variable_store",
     ),
     "python.ops.control_flow_ops": {
         **_all(_INTERNALS, "get_enclosing_xla_context=no_callback"),

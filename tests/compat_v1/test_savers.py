@@ -152,3 +152,28 @@ def test_a_piecewise_constant_rate() -> None:
     np.testing.assert_allclose(found, [1.0, 1.0, 0.5, 0.5, 0.1])
     with pytest.raises(ValueError, match="1 less than"):
         decay(tf.constant(1), [5, 10], [1.0, 0.5])
+
+
+def test_a_name_based_checkpoint_satisfies_a_checkpoint_with_fewer_variables(tmp_path: Any):
+    """TensorFlow 2.21 was asked: what else is in the file does not count, what is missing counts always."""
+    tf1 = tf.compat.v1
+    with tf1.Graph().as_default(), tf1.Session() as session:
+        for name in "ab":
+            tf1.get_variable(name, initializer=[3.0])
+        session.run(tf1.global_variables_initializer())
+        path = tf1.train.Saver().save(session, str(tmp_path / "m"))
+    known, unknown = tf.Variable([0.0], name="a"), tf.Variable([0.0], name="c")
+    for status in (
+        tf.train.Checkpoint(x=known).restore(path),
+        tf.train.Checkpoint(x=known).read(path),
+    ):
+        assert type(status).__name__ == "NameBasedSaverStatus"
+        assert status.assert_consumed() is status.assert_existing_objects_matched() is status
+    np.testing.assert_array_equal(known, [3.0])
+    status = tf.train.Checkpoint(x=known, y=unknown).restore(path)
+    for check in ("assert_consumed", "assert_existing_objects_matched", "assert_nontrivial_match"):
+        with pytest.raises(
+            AssertionError, match=r"not restored: \n    <tf.Variable 'c:0'.*: \['c'\]"
+        ):
+            getattr(status, check)()
+    status.expect_partial()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import types
 from typing import Any
 
 import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.compat_v1 import variable_scopes
+from intaglio.tensorflow_name import names as private
 
 tf1 = tf.compat.v1
 
@@ -152,3 +155,47 @@ def test_nested_eager_templates():
     np.testing.assert_array_equal(outer(), outer())
     assert [v.name for v in outer.variables] == ["out/in/v:0", "out/u:0"]
     assert [v.name for v in inner.variables] == ["out/in/v:0"]
+
+
+def test_a_library_may_keep_the_variables():
+    """As Keras 2 does for layers that call code of TensorFlow 1, eagerly and in functions."""
+    with_store = private_names_module().with_variable_store
+
+    class Own:
+        def __init__(self) -> None:
+            self.variables: dict[str, Any] = {}
+            self.given: list[dict[str, Any]] = []
+
+        def get_variable(self, name: str, shape: Any = None, **options: Any) -> Any:
+            self.given.append(options)
+            if name not in self.variables:
+                with tf.init_scope():
+                    self.variables[name] = tf.Variable(tf.zeros(shape), name=name)
+            return self.variables[name]
+
+    own = Own()
+
+    def model(x: Any) -> Any:
+        with tf1.variable_scope("model", reuse=tf1.AUTO_REUSE):
+            return x + tf1.get_variable("w", [2], trainable=False)
+
+    with with_store(own):
+        assert private_names_module()._get_default_variable_store() is own
+        first = model(tf.ones([2]))
+        second = tf.function(model)(tf.ones([2]))
+    np.testing.assert_array_equal(first, second)
+    assert [v.name for v in own.variables.values()] == ["model/w:0"]
+    assert [o["trainable"] for o in own.given] == [False, False]
+    assert all(o["reuse"] is tf1.AUTO_REUSE for o in own.given)
+    with with_store(own), tf1.variable_scope("m", custom_getter=lambda getter, name, **o: 3.0):
+        assert tf1.get_variable("w", [2]) == 3.0
+    assert private_names_module()._get_default_variable_store() is not own
+
+
+def private_names_module() -> Any:
+    table = private.PRIVATE["python.ops.variable_scope"]
+    assert table["with_variable_store"].endswith(":with_variable_store")
+    return types.SimpleNamespace(
+        with_variable_store=variable_scopes.with_variable_store,
+        _get_default_variable_store=variable_scopes.default_variable_store,
+    )
