@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.shapes import Dims
 from intaglio.composite_ops.linalg.norms import LAST
+from intaglio.linear_operators import assertions
 from intaglio.linear_operators.operator import (
     LinearOperator,
     adjoint_if,
@@ -207,6 +208,15 @@ class LinearOperatorBlockDiag(_Blocks):
     def _trace(self) -> Any:
         return raw.Sum(self._diag_part(), LAST)
 
+    def _assert_non_singular(self) -> Any:
+        return assertions.of_each([o.assert_non_singular() for o in self.operators])
+
+    def _assert_positive_definite(self) -> Any:
+        return assertions.of_each([o.assert_positive_definite() for o in self.operators])
+
+    def _assert_self_adjoint(self) -> Any:
+        return assertions.of_each([o.assert_self_adjoint() for o in self.operators])
+
 
 class LinearOperatorBlockLowerTriangular(_Blocks):
     """Blocks on and below the diagonal: `operators` is [[A00], [A10, A11], ...].
@@ -283,3 +293,6 @@ class LinearOperatorBlockLowerTriangular(_Blocks):
                 rest = raw.Sub(rest, block._matmul(result[j], adjoint))
             result[i] = self._rows[i][i]._solve(rest, adjoint)
         return result
+
+    def _assert_non_singular(self) -> Any:
+        return assertions.of_each([row[-1].assert_non_singular() for row in self.operators])

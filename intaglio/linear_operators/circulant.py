@@ -13,7 +13,9 @@ import numpy as np
 from intaglio.base.dtypes import as_dtype, complex64, complex128, float64
 from intaglio.base.shapes import Dims
 from intaglio.composite_ops.linalg.norms import LAST
-from intaglio.linear_operators.operator import LinearOperator, check_all, conjugate
+from intaglio.linear_operators import assertions
+from intaglio.linear_operators.assertions import check_all
+from intaglio.linear_operators.operator import LinearOperator, conjugate
 from intaglio.linear_operators.structured import dims_of, tensor_of
 from intaglio.opdef import convert, late, raw
 
@@ -176,6 +178,18 @@ class _Circulant(LinearOperator):
 
     def _adjoint(self) -> Any:
         return type(self)(conjugate(self._working()), self.dtype, self.is_non_singular)
+
+    def _assert_non_singular(self) -> Any:
+        text = "Singular operator:  Spectrum contained zero values."
+        return assertions.not_zero(self._spectrum, text)
+
+    def _assert_positive_definite(self) -> Any:
+        text = "Not positive definite:  Real part of spectrum was not all positive."
+        return assertions.positive(self._spectrum, text)
+
+    def _assert_self_adjoint(self) -> Any:
+        text = "Spectrum was not real.  The operator was not self-adjoint."
+        return assertions.not_complex(self._spectrum, text)
 
 
 class LinearOperatorCirculant(_Circulant):

@@ -12,6 +12,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.shapes import Dims
 from intaglio.composite_ops.linalg.norms import adjoint
+from intaglio.linear_operators import assertions
 from intaglio.linear_operators.operator import LinearOperator, conjugate, same_batch
 from intaglio.linear_operators.structured import (
     LinearOperatorDiag,
@@ -105,6 +106,15 @@ class LinearOperatorAdjoint(LinearOperator):
     def _adjoint(self) -> LinearOperator:
         return self._operator
 
+    def _assert_non_singular(self) -> Any:
+        return self._operator.assert_non_singular()
+
+    def _assert_positive_definite(self) -> Any:
+        return self._operator.assert_positive_definite()
+
+    def _assert_self_adjoint(self) -> Any:
+        return self._operator.assert_self_adjoint()
+
 
 class LinearOperatorInversion(LinearOperator):
     """The inverse of an operator, by its `solve`.
@@ -165,6 +175,15 @@ class LinearOperatorInversion(LinearOperator):
 
     def _inverse(self) -> LinearOperator:
         return self._operator
+
+    def _assert_non_singular(self) -> Any:
+        return self._operator.assert_non_singular()
+
+    def _assert_positive_definite(self) -> Any:
+        return self._operator.assert_positive_definite()
+
+    def _assert_self_adjoint(self) -> Any:
+        return self._operator.assert_self_adjoint()
 
 
 class LinearOperatorComposition(LinearOperator):
@@ -254,6 +273,11 @@ class LinearOperatorComposition(LinearOperator):
         if not all(o.is_square for o in self._operators):
             return super()._inverse()
         return LinearOperatorComposition([o.inverse() for o in reversed(self._operators)])
+
+    def _assert_non_singular(self) -> Any:
+        if all(o.is_square for o in self.operators):
+            return assertions.of_each([o.assert_non_singular() for o in self.operators])
+        return super()._assert_non_singular()
 
 
 def _same_dtype(operators: Any) -> None:
@@ -366,6 +390,11 @@ class LinearOperatorKronecker(LinearOperator):
 
     def _cholesky(self) -> LinearOperator:
         return LinearOperatorKronecker([o.cholesky() for o in self._operators])
+
+    def _assert_non_singular(self) -> Any:
+        if all(o.is_square for o in self.operators):
+            return assertions.of_each([o.assert_non_singular() for o in self.operators])
+        return super()._assert_non_singular()
 
 
 def _folded(function: Any, values: Any) -> Any:

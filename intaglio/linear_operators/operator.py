@@ -17,11 +17,11 @@ from intaglio.base.dtypes import as_dtype, int32
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.composite_ops.linalg import decompositions
 from intaglio.composite_ops.linalg.norms import LAST, adjoint
+from intaglio.linear_operators.assertions import check_all
 from intaglio.linear_operators.specs import LinearOperatorSpec, has_tensors
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.state.module import Module
-from intaglio.trace.assertions import check
 
 COLUMN = np.int32(-1)
 # What combines operators derives from them: imported when it is first needed.
@@ -51,12 +51,6 @@ def conjugate(x: Any) -> Any:
 def column(x: Any) -> Any:
     """A vector as a matrix of one column, to multiply the rows of matrices."""
     return raw.ExpandDims(x, COLUMN)
-
-
-def check_all(good: Any, text: str) -> Any:
-    """Fails with the text when it runs unless all of `good` is true."""
-    flat = raw.Reshape(good, np.array([-1], np.int32))
-    return check(raw.All(flat, np.int32(0)), [text])
 
 
 def batch_of(x: Any) -> Any:
@@ -508,16 +502,17 @@ class LinearOperator(Module, CompositeTensor):
         return check_all(good, "Singular matrix up to precision epsilon.")
 
     def assert_positive_definite(self, name: str = "assert_positive_definite") -> Any:
-        """Fails when it runs unless a Cholesky factorisation exists."""
+        """Fails when it runs unless a Cholesky factorisation exists.
+
+        Raises NotImplementedError for operators that are not known to be self-adjoint.
+        """
         with self._scope(name):
             return self._assert_positive_definite()
 
     def _assert_positive_definite(self) -> Any:
-        if self.is_self_adjoint:
-            raw.Cholesky(self.to_dense())
-            return None
-        dense = self.to_dense()
-        raw.Cholesky(dense + adjoint(dense))
+        if not self.is_self_adjoint:
+            raise NotImplementedError("assert_positive_definite is not implemented.")
+        raw.Cholesky(self.to_dense())
         return None
 
     def assert_self_adjoint(self, name: str = "assert_self_adjoint") -> Any:

@@ -11,10 +11,12 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import float32
+from intaglio.base.errors import InvalidArgumentError
 from intaglio.base.shapes import Dims
 from intaglio.composite_ops.linalg import factorisations
 from intaglio.composite_ops.linalg.norms import LAST
-from intaglio.linear_operators.operator import LinearOperator, column, same_batch
+from intaglio.linear_operators.assertions import check_all
+from intaglio.linear_operators.operator import LinearOperator, column, conjugate, same_batch
 from intaglio.linear_operators.structured import dims_of, doubled, own_square, tensor_of
 from intaglio.opdef import convert, raw
 
@@ -137,6 +139,16 @@ class LinearOperatorHouseholder(LinearOperator):
     def _inverse(self) -> Any:
         return self
 
+    def _assert_non_singular(self) -> Any:
+        return None
+
+    def _assert_positive_definite(self) -> Any:
+        text = "Householder operators are always non-positive definite."
+        raise InvalidArgumentError(None, None, text)
+
+    def _assert_self_adjoint(self) -> Any:
+        return None
+
 
 class LinearOperatorTridiag(LinearOperator):
     """A tridiagonal matrix by its diagonals; forms as in `tf.linalg.tridiagonal_solve`.
@@ -226,6 +238,14 @@ class LinearOperatorTridiag(LinearOperator):
         return raw.MatrixDiagV3(
             raw.Pack(rows, axis=-2), span, np.int32(-1), np.int32(-1), zero, align="LEFT_RIGHT"
         )
+
+    def _assert_self_adjoint(self) -> Any:
+        if self._format == "matrix":
+            return super()._assert_self_adjoint()
+        rows = factorisations.diagonal_rows(self._diagonals, self._format)
+        above, below = rows[0][..., :-1], conjugate(rows[2])[..., 1:]
+        text = "This tridiagonal operator has non-conjugate subdiagonal and superdiagonal."
+        return check_all(raw.Equal(above, below), text)
 
 
 class LinearOperatorToeplitz(LinearOperator):

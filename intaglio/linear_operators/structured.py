@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import float32
+from intaglio.base.errors import InvalidArgumentError
 from intaglio.base.shapes import Dims
 from intaglio.composite_ops.array.creation import get_static_value
 from intaglio.composite_ops.linalg.norms import LAST
+from intaglio.linear_operators import assertions
 from intaglio.linear_operators.operator import LinearOperator, column, conjugate
 from intaglio.opdef import convert, raw
 
@@ -162,6 +164,10 @@ class LinearOperatorLowerTriangular(LinearOperator):
     def _log_abs_determinant(self) -> Any:
         return raw.Sum(raw.Log(_size_of(self._diag_part())), LAST)
 
+    def _assert_non_singular(self) -> Any:
+        text = "Singular operator:  Diagonal contained zero values."
+        return assertions.not_zero(self.diag_part(), text)
+
 
 def _size_of(x: Any) -> Any:
     """Absolute values in the dtype itself."""
@@ -253,6 +259,22 @@ class LinearOperatorDiag(LinearOperator):
     def _cholesky(self) -> Any:
         return LinearOperatorDiag(raw.Sqrt(self._diag), True, True)
 
+    def _assert_non_singular(self) -> Any:
+        text = "Singular operator:  Diagonal contained zero values."
+        return assertions.not_zero(self._diag, text)
+
+    def _assert_positive_definite(self) -> Any:
+        what = (
+            "Diagonal operator had diagonal entries with non-positive real part"
+            if self.dtype.is_complex
+            else "Real diagonal operator had non-positive diagonal entries"
+        )
+        return assertions.positive(self._diag, f"{what}, thus was not positive definite.")
+
+    def _assert_self_adjoint(self) -> Any:
+        text = "This diagonal operator contained non-zero imaginary values.  Thus it was not self-adjoint."
+        return assertions.not_complex(self._diag, text)
+
 
 def _as_dims(batch: Any) -> tuple[int, ...]:
     return () if batch is None else tuple(np.asarray(batch).reshape(-1).tolist())
@@ -337,6 +359,15 @@ class LinearOperatorIdentity(_Sparse):
         return self
 
     _cholesky = _adjoint = _inverse
+
+    def _assert_non_singular(self) -> Any:
+        return None
+
+    def _assert_positive_definite(self) -> Any:
+        return None
+
+    def _assert_self_adjoint(self) -> Any:
+        return None
 
 
 def _static(value: Any, name: str) -> Any:
@@ -438,6 +469,17 @@ class LinearOperatorScaledIdentity(_Sparse):
     def _cholesky(self) -> Any:
         return LinearOperatorScaledIdentity(self._rows, raw.Sqrt(self._multiplier), True, True)
 
+    def _assert_non_singular(self) -> Any:
+        return assertions.not_zero(self._multiplier, "LinearOperator was singular.")
+
+    def _assert_positive_definite(self) -> Any:
+        text = "LinearOperator was not positive definite."
+        return assertions.positive(self._multiplier, text)
+
+    def _assert_self_adjoint(self) -> Any:
+        text = "LinearOperator was not self-adjoint"
+        return assertions.not_complex(self._multiplier, text)
+
 
 class LinearOperatorZeros(_Sparse):
     """The zero matrix [batch_shape, num_rows, num_columns].
@@ -496,3 +538,13 @@ class LinearOperatorZeros(_Sparse):
 
     def _determinant(self) -> Any:
         return convert.to_tensor(np.zeros(self._batch, self.dtype.numpy))
+
+    def _assert_non_singular(self) -> Any:
+        raise InvalidArgumentError(None, None, "Zero operators are always non-invertible.")
+
+    def _assert_positive_definite(self) -> Any:
+        text = "Zero operators are always non-positive definite."
+        raise InvalidArgumentError(None, None, text)
+
+    def _assert_self_adjoint(self) -> Any:
+        return None
