@@ -32,11 +32,6 @@ def assign_sub(ref: Any, value: Any, use_locking: Any = None, name: Any = None) 
     return ref.assign_sub(value, name=name)
 
 
-def is_variable_initialized(variable: Any) -> Any:
-    """True: variables have values from the beginning."""
-    return convert.to_tensor(True)
-
-
 def _scatter(op: Callable[[], Any]) -> Callable[..., Any]:
     def function(
         ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: Any = None

@@ -61,7 +61,7 @@ OWN: dict[str, dict[str, str]] = {
             "global_variables_initializer initialize_all_tables=tables_initializer "
             "initialize_all_variables=global_variables_initializer "
             "initialize_local_variables=local_variables_initializer "
-            "initialize_variables=variables_initializer local_variables local_variables_initializer "
+            "initialize_variables=variables_initializer is_variable_initialized local_variables local_variables_initializer "
             "model_variables report_uninitialized_variables tables_initializer "
             "trainable_variables variable_op_scope variable_scope variables_initializer Variable=VariableV1 "
             "create_partitioned_variables",
@@ -113,7 +113,7 @@ OWN: dict[str, dict[str, str]] = {
         ),
         **_all(
             "assignments",
-            "assign assign_add assign_sub is_variable_initialized scatter_add scatter_div "
+            "assign assign_add assign_sub scatter_add scatter_div "
             "scatter_max scatter_min scatter_mul scatter_nd_add scatter_nd_sub scatter_nd_update "
             "scatter_sub scatter_update while_loop placeholder_with_default name_scope "
             "colocate_with div Print",

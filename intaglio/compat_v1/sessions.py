@@ -110,7 +110,7 @@ class BaseSession:
         MANAGER.reset(self._container)
 
     def __del__(self) -> None:
-        if not getattr(self, "_closed", True):
+        if not getattr(self, "_closed", True) and globals().get("MANAGER"):  # None when Python ends
             self.close()
 
     @contextmanager

@@ -27,7 +27,9 @@ class Node:
     the runtime keeps for a traced node between runs, and not set before the first.
     """
 
+    # Libraries keep notes of their own on operations: Keras 2 marks updates.
     __slots__ = (
+        "__dict__",
         "__weakref__",
         "_device",
         "attrs",
@@ -90,6 +92,12 @@ class Node:
     def control_inputs(self) -> list[Node]:
         """The nodes that must have run before this one."""
         return list(self.control)
+
+    @property
+    def _control_outputs(self) -> tuple[Node, ...]:
+        """The nodes of its graph that must run after this one, which Keras 2 adds to `outputs`."""
+        graph = self.graph
+        return () if graph is None else tuple([n for n in graph.nodes if self in n.control])
 
     @property
     def traced_name(self) -> str:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from intaglio.base import devices
 from intaglio.base.device_spec import DeviceSpec
 from intaglio.base.options import OPTIONS
+from intaglio.graphdef import config_messages
 from intaglio.trace import scopes
 
 _MEMORY_LIMIT_BYTES = 1 << 28  # what TensorFlow says of a CPU
@@ -77,8 +78,9 @@ def disable_op_determinism() -> None:
     OPTIONS.deterministic = False
 
 
-def get_config() -> None:
-    """The configuration of sessions. There are none."""
+def get_config() -> Any:
+    """A configuration of sessions, a ConfigProto, in which nothing is set."""
+    return config_messages.ConfigProto()
 
 
 def get_device_name() -> str:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from intaglio import tf
 from intaglio.compat_v1.default_graphs import graph_mode
+from intaglio.tensorflow_name import eager_context
 from intaglio.trace.scopes import eager_mode
 
 v1: Any = tf.compat.v1
@@ -235,3 +236,21 @@ def test_equality_in_functions_of_plain_graphs_is_identity() -> None:
     assert seen == [(True, False, True)] * 5
     tf.function(see)(tf.constant(0.0))  # elsewhere elements are compared
     assert all(isinstance(t, tf.Tensor) for t in seen[-1])
+
+
+def test_what_keras_2_does_in_graphs_of_tensorflow_1():
+    """Its sessions initialize what is not; it walks along control edges and marks operations."""
+    tf1 = tf.compat.v1
+    with tf1.Graph().as_default(), tf1.Session(config=eager_context.get_config()) as session:
+        first, second = tf1.Variable(1.0), tf1.get_variable("w", [2])
+        asked = [tf1.is_variable_initialized(v) for v in (first, second)]
+        assert session.run(asked) == [False, False]
+        session.run(first.initializer)
+        assert session.run(asked) == [True, False]
+        with tf1.control_dependencies([first.initializer]):
+            after = tf.no_op()
+        assert after in [*first.initializer.outputs, *first.initializer._control_outputs]
+        assert first.initializer not in after._control_outputs
+        after._unconditional_update = True
+        assert after._unconditional_update
+        assert eager_context.get_config().allow_soft_placement is False
