@@ -47,9 +47,14 @@ class _Producers:
     """What a reduction takes: the ops that become part of it, and the values that do not."""
 
     def __init__(
-        self, dims: tuple[int, ...], nodes: list[Node], leaves: Sequence[SymbolicTensor]
+        self,
+        dims: tuple[int, ...],
+        nodes: list[Node],
+        leaves: Sequence[SymbolicTensor],
+        through_broadcasts: bool = True,
     ) -> None:
         self.dims = dims  # of what is reduced
+        self.through_broadcasts = through_broadcasts
         self.nodes = nodes
         self.leaves = leaves
 
@@ -71,15 +76,19 @@ class _Fusion:
         new = Rewriter(self.old)
         group_of = {id(node): i for i, group in enumerate(groups) for node, _ in group}
         producers = {id(node): found for group in groups for node, found in group}
-        copies: list[dict[int, SymbolicTensor]] = [{} for _ in groups]
+        # What is a copy of an op in one group; a broadcast has none where it is left out.
+        copies: list[dict[bool, dict[int, SymbolicTensor]]] = [
+            {True: {}, False: {}} for _ in groups
+        ]
         clusters = [Cluster(1 << i) for i in range(len(groups))]
         for node in self.old.nodes:
             at = group_of.get(id(node))
             if at is None:
                 new.keep(node)
                 continue
-            values, cluster = copies[at], clusters[at]
-            for producer in producers[id(node)].nodes:
+            found, cluster = producers[id(node)], clusters[at]
+            values = copies[at][found.through_broadcasts]
+            for producer in found.nodes:
                 if id(producer.outputs[0]) not in values:
                     self._copy(new, producer, values, cluster)
             source, axis = node.inputs
@@ -128,8 +137,9 @@ class _Fusion:
         return [group for same in groups.values() for group in same]
 
     def _reductions(self) -> list[tuple[Node, tuple[int, ...]]]:
-        """The reductions that may have producers, with their axes."""
-        reducing = [n for n in self.old.nodes if n.op.reduces]
+        """The reductions that may have producers, with their axes; those that nobody needs are left."""
+        live = walk.live_nodes(self.old.nodes, self.old.outputs)
+        reducing = [n for n in live if n.op.reduces]
         return [(n, axes) for n in reducing if (axes := self._axes(n)) is not None]
 
     def _is_stencil(self, found: _Producers) -> bool:
@@ -222,9 +232,9 @@ class _Fusion:
                 leaves[id(value)] = value
         del inside[id(node)]
         order = sorted(inside.values(), key=lambda n: self.position[id(n)])
-        found = _Producers(shape, order, [*leaves.values()])
+        found = _Producers(shape, order, [*leaves.values()], through_broadcasts)
         if not all(shapes.known(v.dims) for v in found.leaves) or self._is_stencil(found):
-            return _Producers(shape, [], [source])
+            return _Producers(shape, [], [source], through_broadcasts=False)
         return found
 
     def _absorbed(

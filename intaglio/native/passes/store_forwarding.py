@@ -15,6 +15,7 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import resource
 from intaglio.ir import resources
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
@@ -60,7 +61,9 @@ class _Forwarding:
         for handle in list(self.pending):
             self._flush(handle)
         self.new.nodes[:0] = [*placeholders, *self.first]
-        return self.new.result()
+        return prune(
+            self.new.result()
+        )  # of what was computed for assignments that others overwrite
 
     def _add(self, node: Node) -> None:
         op = node.op

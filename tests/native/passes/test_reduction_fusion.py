@@ -71,3 +71,34 @@ def test_what_is_broadcast_is_a_result_too() -> None:
     x = tf.constant(X, tf.float32)
     for want, got in zip(f(x), tf.function(f, jit_compile=True)(x), strict=True):
         np.testing.assert_allclose(got, want, rtol=2e-5)
+
+
+def test_one_reduction_absorbs_a_broadcast_and_another_takes_it() -> None:
+    def f(x: Any) -> Any:
+        b = tf.broadcast_to(x[:1], SHAPE)
+        y = tf.abs(b)
+        sums = [tf.reduce_sum(v, 0) for v in (b * x, b, y, y + x, y * 2.0)]
+        return sums, tf.reduce_max(y, 0), tf.reduce_max(b - x, 0)
+
+    x = tf.constant(X, tf.float32)
+    compiled = tf.function(f, jit_compile=True)
+    for want, got in zip(tf.nest.flatten(f(x)), tf.nest.flatten(compiled(x)), strict=True):
+        np.testing.assert_allclose(got, want, rtol=2e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1])
+def test_a_reduction_for_an_assignment_that_another_overwrites(axis: int | None) -> None:
+    shape = tf.reduce_sum(tf.zeros(SHAPE), axis).shape
+    variable = tf.Variable(tf.zeros(shape))
+
+    @tf.function(jit_compile=True)
+    def f(x: Any, y: Any) -> Any:
+        variable.assign(tf.reduce_mean(tf.tanh(x), axis))
+        variable.assign(tf.reduce_mean(tf.tanh(y), axis))
+        return x + 1.0
+
+    x = tf.constant(X, tf.float32)
+    f(x, x * 2.0)
+    np.testing.assert_allclose(
+        variable, tf.reduce_mean(tf.tanh(x * 2.0), axis), rtol=2e-5, atol=1e-6
+    )
