@@ -1,9 +1,11 @@
 """Hunts for programs that do not give the same however they run.
 
-    python -m trust.hunt [--count N] [--seed S] [--jobs J] [--write] [--out FOLDER]
+    python -m trust.hunt [--count N] [--generator G] [--seed S] [--jobs J] [--write] [--out FOLDER]
 
 With --write the run is added to the record of all runs (`hunts.json`), whose sums docs/trust.md has. Without
---seed it begins after the seeds that the record has of this version of the generator.
+--seed it begins after the seeds that the record has of this generator: 2 draws programs of every kind of statement,
+`generator.py`, and runs each in all modes; 3 draws compositions of few and cheap ones, `compositions.py`, and runs
+each compiled and in some of the other modes, which depend on the seed.
 
 Seeds are shared out to child processes, so that a crash or a hang is one more verdict. What is
 found is shrunk and printed as a program to run. Exit status 1 means that something was wrong.
@@ -37,18 +39,20 @@ LIMIT_CPU_SECONDS = 120.0
 LIMIT_SECONDS = 1200.0
 SHRINK_SECONDS = 60.0
 GIVEN_UP = ("crash", "hang")
+# The VERSIONs of `generator.py` and of `compositions.py`, which only a child imports.
+GENERATORS = (2, 3)
 
 
-def judged(seed: int, shrink_seconds: float) -> dict[str, Any]:
+def judged(seed: int, shrink_seconds: float, version: int) -> dict[str, Any]:
     """The verdict on the program of a seed, as JSON."""
-    from trust import generator, verdicts
+    from trust import verdicts
 
     # What hangs says where before it ends: SIGPROF shows the stacks, then ends the process.
     faulthandler.register(signal.SIGPROF, all_threads=True, chain=True)
     faulthandler.dump_traceback_later(LIMIT_SECONDS - 5.0, exit=True)
     signal.setitimer(signal.ITIMER_PROF, LIMIT_CPU_SECONDS)
-    program = generator.draw(seed)
-    judge = verdicts.Judge(program)
+    program, modes = drawn(seed, version)
+    judge = verdicts.Judge(program, modes)
     try:
         findings = judge.findings()
     except ValueError:
@@ -69,6 +73,16 @@ def judged(seed: int, shrink_seconds: float) -> dict[str, Any]:
     return verdict
 
 
+def drawn(seed: int, version: int) -> tuple[Any, list[str] | None]:
+    """The program of a seed, and the modes that it runs in: None for all."""
+    from trust import compositions, generator
+
+    if version == generator.VERSION:
+        return generator.draw(seed), None
+    program = compositions.draw(seed)
+    return program, compositions.modes(program)
+
+
 def _shrunk(program: Any, finding: Any, seconds: float) -> str:
     from trust import shrink, verdicts
 
@@ -82,27 +96,21 @@ def _shrunk(program: Any, finding: Any, seconds: float) -> str:
     return shrink.shrunk(program, fails, seconds).script()
 
 
-def child(shrink_seconds: float) -> None:
+def child(shrink_seconds: float, version: int) -> None:
     """Answers a line of JSON for each seed on standard input."""
     from intaglio.base.log import logger
 
     logger().setLevel(logging.ERROR)
     for line in sys.stdin:
-        print(json.dumps(judged(int(line), shrink_seconds)), flush=True)
+        print(json.dumps(judged(int(line), shrink_seconds, version)), flush=True)
 
 
 class Child:
     """A process that judges programs, started again after a crash or a hang."""
 
-    def __init__(self, shrink_seconds: float) -> None:
-        self.command = [
-            sys.executable,
-            "-m",
-            "trust.hunt",
-            "--child",
-            "--shrink",
-            str(shrink_seconds),
-        ]
+    def __init__(self, shrink_seconds: float, version: int) -> None:
+        options = ["--child", "--shrink", str(shrink_seconds), "--generator", str(version)]
+        self.command = [sys.executable, "-m", "trust.hunt", *options]
         self.limit = LIMIT_SECONDS + 4 * shrink_seconds
         self.process: subprocess.Popen[str] | None = None
 
@@ -175,14 +183,12 @@ class Tally:
         if self.out is not None:
             (self.out / f"{verdict['seed']}.py").write_text(report, encoding="utf-8")
 
-    def run(self, first: int) -> record.Run:
+    def run(self, first: int, version: int) -> record.Run:
         """What the record gets of this run."""
-        from trust import generator
-
         return record.Run(
             record.today(),
             platform.python_version(),
-            generator.VERSION,
+            version,
             first,
             self.taken,
             self.programs,
@@ -209,16 +215,11 @@ class Tally:
         return page.table(heads, [row])
 
 
-def _first_seed() -> int:
-    from trust import generator
-
-    return record.next_seed(record.load(), generator.VERSION)
-
-
 def main() -> int:
     """The command; 1 if there are defects."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m trust.hunt")
     parser.add_argument("--count", type=int, default=2000)
+    parser.add_argument("--generator", type=int, choices=GENERATORS, default=GENERATORS[-1])
     parser.add_argument("--seed", type=int, help="the first seed")
     parser.add_argument("--jobs", type=int, default=min(os.cpu_count() or 1, 4))
     parser.add_argument("--shrink", type=float, default=SHRINK_SECONDS, help="seconds a defect")
@@ -228,19 +229,21 @@ def main() -> int:
     parser.add_argument("--child", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        child(options.shrink)
+        child(options.shrink, options.generator)
         return 0
     if options.out is not None:
         options.out.mkdir(parents=True, exist_ok=True)
     tally = Tally(options.out)
-    first = _first_seed() if options.seed is None else options.seed
+    first = options.seed
+    if first is None:
+        first = record.next_seed(record.load(), options.generator)
     seeds: queue.SimpleQueue[int] = queue.SimpleQueue()
     for seed in range(first, first + options.count):
         seeds.put(seed)
     end = time.monotonic() + options.seconds
 
     def work() -> None:
-        worker = Child(options.shrink)
+        worker = Child(options.shrink, options.generator)
         while time.monotonic() < end:
             try:
                 seed = seeds.get_nowait()
@@ -254,7 +257,7 @@ def main() -> int:
             future.result()
     print(tally.table())
     if options.write:
-        runs = record.added(record.load(), tally.run(first))
+        runs = record.added(record.load(), tally.run(first, options.generator))
         record.save(runs)
         page.put("hunt", record.table(runs))
     return 1 if tally.seeds else 0

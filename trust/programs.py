@@ -98,6 +98,9 @@ class Program:
     inputs: list[list[np.ndarray[Any, Any]]]
     variables: dict[str, np.ndarray[Any, Any]]
     constants: dict[str, np.ndarray[Any, Any]]
+    # Which of the inputs each call has; those of `reshaped` have shapes that it was not drawn for.
+    calls: tuple[int, ...] = (0, 1, 0, 1, 0, 2, 2, 3, 3)
+    reshaped: tuple[int, ...] = (2, 3)
 
     def source(self) -> str:
         """The definitions of the functions; `like` comes from the namespace."""
@@ -137,9 +140,32 @@ def whole(x: Any) -> Any:
     return tf.cast(tf.clip_by_value(finite, -1000.0, 1000.0), tf.int32)
 
 
+def cut(x: Any, y: Any) -> Any:
+    """The part of a matrix that another one has, too."""
+    rows, columns = tf.unstack(tf.minimum(tf.shape(x), tf.shape(y)))
+    return x[:rows, :columns]
+
+
+def k0(x: Any) -> Any:
+    """A number of a row of a matrix, which its elements decide."""
+    return tf.cast(tf.abs(tf.tanh(x[0, 0])) * 4, tf.int32) % tf.shape(x)[0]
+
+
+def slope(function: Callable[[Any], Any], x: Any) -> Any:
+    """The gradient of a function of `x`, zeros where it does not depend on it."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)
+    return tape.gradient(y, x, unconnected_gradients="zero")
+
+
+HELPERS = (like, whole, cut, k0, slope)
+
+
 def load(source: str, space: dict[str, Any]) -> Any:
     """The function `f` that the source defines, with source lines that AutoGraph can read."""
-    names = {"tf": tf, "np": np, "like": like, "whole": whole, "__name__": "generated", **space}
+    helpers = {h.__name__: h for h in HELPERS}
+    names = {"tf": tf, "np": np, **helpers, "__name__": "generated", **space}
     exec(_code(source), names)
     return names["f"]
 

@@ -37,8 +37,6 @@ FLOATING = {
 ULPS = {2: 6.0, 4: 48.0, 8: 48.0}
 # Smaller than any of these is zero to some of the functions that programs use.
 TINY = {2: 1e-6, 4: 1e-30, 8: 1e-280}
-# Which of the inputs each call has; those of GROWN have other shapes, some of EMPTY no elements.
-CALLS, GROWN, EMPTY = (0, 1, 0, 1, 0, 2, 2, 3, 3), 2, 3
 # Refused by a graph that knows less of shapes or values, with words that say so.
 REFUSALS = (
     "Cannot infer argument `num`", "non-fully-defined", "statically", "must be known",
@@ -281,7 +279,7 @@ class Judge:
             modes = [m for m in MODES if m != "threads" or not program.variables]
         self.modes = modes
         self.compared = self.skipped = 0
-        self.calls = tuple(c for c in CALLS if c < len(program.inputs))
+        self.calls = tuple(c for c in program.calls if c < len(program.inputs))
         self._samples: list[Run] = []
 
     def findings(self) -> list[Finding]:
@@ -320,7 +318,7 @@ class Judge:
                 return Finding("internal", mode, f"{text} (call {call})")
             if isinstance(want, BaseException) or self._fails_perturbed(call):
                 return None
-            if CALLS[call] in (GROWN, EMPTY) and "in user code" in text:
+            if self.calls[call] in self.program.reshaped and "in user code" in text:
                 return Finding("refused", mode, text)  # a branch that is not taken, of other shapes
             return Finding("error", mode, f"{text} (call {call})")
         if isinstance(want, BaseException):

@@ -58,8 +58,9 @@ def test_a_tally_becomes_a_run() -> None:
     tally = hunt.Tally(None)
     tally.add({"seed": 7, "lines": 3, "compared": 99, "skipped": 1, "findings": []})
     tally.add({"seed": 8, "dropped": True})
-    run = tally.run(7)
-    assert (run.first, run.seeds, run.programs, run.lines, run.compared) == (7, 2, 1, 3, 99)
+    run = tally.run(7, 3)
+    assert (run.generator, run.first, run.seeds) == (3, 7, 2)
+    assert (run.programs, run.lines, run.compared) == (1, 3, 99)
 
 
 def test_the_page_shows_the_record() -> None:
