@@ -47,7 +47,7 @@ SHAPES = [
     (2, 130),
 ]
 EMPTY = [(0, 3), (2, 0), (0, 0)]
-DTYPES = {tf.float32: 10, tf.float64: 4, tf.float16: 1, tf.bfloat16: 1}
+DTYPES = {tf.float32: 20, tf.float64: 8, tf.float16: 2, tf.bfloat16: 2, tf.int32: 4, tf.int64: 1}
 # Beyond, rounding decides too much, and squares of squares are infinite.
 MAX_MAGNITUDE, MAX_ELEMENTS = 1e4, 20_000
 CALLS = 4
@@ -93,8 +93,10 @@ class Compose:
 
     # -- data ------------------------------------------------------------------------------
     def matrix(self, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
-        """Numbers, in some programs with many ties."""
+        """Numbers; integers, and in some programs floats, with many ties."""
         values = self.data.standard_normal(shape) * self.scale
+        if self.dtype.is_integer:
+            values *= 3.0
         if self.seed % 7 == 0:
             values = np.round(values)
         return values.astype(self.dtype.as_numpy_dtype)
@@ -218,7 +220,8 @@ class Compose:
             suite.insert(at, self.write(part.start))
         if rng.random() < 0.25:
             suite.append(Block([(f"if tf.reduce_sum({part.last}) > 5:", [Line("", "break")])]))
-        suite.append(Line(state, f"like({part.last}, {state}) * .5 + {source}"))
+        half = "// 2" if self.dtype.is_integer else "* .5"
+        suite.append(Line(state, f"like({part.last}, {state}) {half} + {source}"))
         heads = [
             f"for {self.name('i')} in tf.range({rng.randint(0, 3)}):",
             f"for {self.name('i')} in tf.range(tf.shape({source})[0] % 4):",
@@ -296,11 +299,11 @@ class Compose:
         rng = self.random
         inputs = self.inputs()
         if self.stateful:
-            small = [self.data.standard_normal(s) for s in ((), (3, 4))]
+            small = [self.matrix(s) for s in ((), (3, 4))]
             for name, value in zip("VW", small, strict=True):
-                self.variables[name] = tf.Variable(value.astype(self.dtype.as_numpy_dtype))
+                self.variables[name] = tf.Variable(value)
         else:
-            self.space["V"] = tf.constant(0.5, self.dtype)
+            self.space["V"] = tf.constant(2 if self.dtype.is_integer else 0.5, self.dtype)
         starts = {n: v.numpy() for n, v in self.variables.items()}
         self.space |= self.variables
         envs: list[Env] = [
