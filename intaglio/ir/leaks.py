@@ -41,13 +41,13 @@ def leaked(tensor: Any, here: Any = None) -> Exception:
         if graph is here:
             kind = InaccessibleTensorError
     error: Exception = kind(leak_text(tensor, None if kind is TypeError else here))
-    found = still_held(tensor)
+    found = described_holders(tensor)
     if found:
         error.add_note(found)
     return error
 
 
-def still_held(tensor: Any) -> str:
+def described_holders(tensor: Any) -> str:
     """Who holds a tensor that has left its function, and what to do instead; nothing if nobody is found."""
     found = holders(tensor, PACKAGE)
     if not found:
@@ -67,4 +67,4 @@ def without_value(tensor: Any) -> str:
         )
     frame = tensor.node.frame
     line = "" if frame is None else f", {frame}: {frame.source}"
-    return f"It is a tensor of the graph {tensor.graph.name}{line}. {still_held(tensor)}".rstrip()
+    return f"It is a tensor of the graph {tensor.graph.name}{line}. {described_holders(tensor)}".rstrip()
