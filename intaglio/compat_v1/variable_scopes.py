@@ -24,6 +24,7 @@ from intaglio.compat_v1.partitioned_variables import (
     slices,
 )
 from intaglio.opdef import convert, raw
+from intaglio.state.creation import VariableAggregation, VariableSynchronization
 from intaglio.state.variable import Variable
 from intaglio.trace import scopes, variable_creation
 
@@ -336,7 +337,11 @@ def _get(scope: VariableScope, name: str, options: dict[str, Any]) -> Any:
     getter: Callable[..., Any] = _of_library if _EAGER.foreign else _create_or_find
     custom = options.pop("custom_getter", None) or scope.custom_getter
     if custom is not None:
+        if not callable(custom):
+            raise ValueError(f"Passed a custom_getter which is not callable: {custom!r}")
         getter = _custom(custom, getter)
+        options.setdefault("synchronization", VariableSynchronization.AUTO)
+        options.setdefault("aggregation", VariableAggregation.NONE)
     full = "/".join(filter(None, (scope.name, name)))
     for key in ("initializer", "regularizer", "constraint", "partitioner"):
         if options.get(key) is None:
@@ -539,6 +544,10 @@ def variable_scope(
     above = store.scope
     if name_or_scope is None and default_name is None:
         raise TypeError("If default_name is None then name_or_scope is required")
+    if not isinstance(auxiliary_name_scope, bool):
+        raise TypeError(
+            f"The auxiliary_name_scope must be `True` or `False`, not {auxiliary_name_scope!r}"
+        )
     again = isinstance(name_or_scope, VariableScope)
     template = name_or_scope if again else above
     if again:
@@ -553,19 +562,23 @@ def variable_scope(
         scope = VariableScope(
             template.reuse if reuse is None or template.reuse is True else reuse,
             name,
-            initializer or template.initializer,
+            template.initializer if initializer is None else initializer,  # a tensor is no bool
             regularizer or template.regularizer,
             caching_device or template.caching_device,
             partitioner or template.partitioner,
             custom_getter=_chained(custom_getter, template.custom_getter),
-            name_scope=template.original_name_scope
-            if again
-            else full or scopes.current_name_scope(),
+            name_scope=template.original_name_scope if again else full or _name_scope(),
             dtype=dtype or template.dtype,
             constraint=constraint or template.constraint,
         )
         with store.inside(scope, again):
             yield scope
+
+
+def _name_scope() -> str:
+    """The current name scope, with the slash at its end."""
+    current = scopes.current_name_scope()
+    return f"{current}/" if current else ""
 
 
 def _chained(own: Callable[..., Any] | None, above: Callable[..., Any] | None) -> Any:

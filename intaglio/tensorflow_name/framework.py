@@ -21,6 +21,7 @@ from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
 from intaglio.optimize.fold import fold_constants
 from intaglio.trace import scopes
+from intaglio.trace.assertions import check
 
 # What control flow is here: one op for each loop and branch.
 ENABLE_CONTROL_FLOW_V2 = True
@@ -270,3 +271,19 @@ def strip_name_scope(name: str, export_scope: str | None) -> str:
 
 def register_proto_function(collection_name: str, **_: Any) -> None:
     """Registers nothing: collections of one's own are not written into messages."""
+
+
+def assert_splits_match(nested_splits_lists: Any) -> list[Any]:
+    """Checks that ragged tensors have equal rows: operations that fail when they run.
+
+    Raises ValueError if one is nested deeper than another.
+    """
+    first, *others = nested_splits_lists
+    message = "Inputs must have identical ragged splits"
+    if any(len(splits) != len(first) for splits in others):
+        raise ValueError(f"{message}. Input received: {nested_splits_lists}")
+    return [
+        check(raw.All(raw.Equal(one, other), np.int32(0)), [message])
+        for splits in others
+        for one, other in zip(splits, first, strict=True)
+    ]

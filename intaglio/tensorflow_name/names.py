@@ -289,7 +289,7 @@ PRIVATE: dict[str, dict[str, str]] = {
     },
     "python.distribute.distribute_utils": {},
     "python.ops.ragged.ragged_map_ops": {"map_fn": "intaglio.tf:map_fn"},
-    "python.ops.ragged.ragged_util": {},
+    "python.ops.ragged.ragged_util": _all(_FRAMEWORK, "assert_splits_match"),
     "python.saved_model.model_utils.mode_keys": _all(_INTERNALS, "KerasModeKeys"),
     "python.saved_model.save": _all(_INTERNALS, "save_and_return_nodes=no_saved_model"),
     "python.data.ops.from_generator_op": _all(_INTERNALS, "_GeneratorDataset=NoDataset"),

@@ -176,6 +176,11 @@ class Graph(GraphBuilder):
         """Operations of the block carry this device."""
         return self._recorder.on(None if name is None else str(name))
 
+    def _apply_device_functions(self, operation: Any) -> None:
+        """Tells an operation the device of the block: Keras 2 asks with an object of its own."""
+        if self._recorder.device:
+            operation._set_device_from_string(self._recorder.device)
+
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Any:
         """Operations of the block get gradients registered by `tf.RegisterGradient`.
 

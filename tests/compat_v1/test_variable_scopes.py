@@ -10,6 +10,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.compat_v1 import variable_scopes
+from intaglio.tensorflow_name import framework
 from intaglio.tensorflow_name import names as private
 
 tf1 = tf.compat.v1
@@ -199,3 +200,45 @@ def private_names_module() -> Any:
         with_variable_store=variable_scopes.with_variable_store,
         _get_default_variable_store=variable_scopes.default_variable_store,
     )
+
+
+def test_scopes_without_a_name_scope_and_with_tensors():
+    """TensorFlow 2.21 was asked for the scope's name and what getters are given."""
+    with tf1.Graph().as_default(), tf1.variable_scope("outer"):
+        with tf1.variable_scope("inner", auxiliary_name_scope=False) as scope:
+            assert scope.original_name_scope == "outer/"
+        with tf1.variable_scope("first", initializer=tf.constant([0.5])):
+            assert tf1.get_variable("w").shape == [1]
+        given: list[Any] = []
+
+        def getter(_: Any, *args: Any, **kwargs: Any) -> Any:
+            given.append((kwargs["synchronization"], kwargs["aggregation"]))
+
+        with tf1.variable_scope("own", custom_getter=getter):
+            tf1.get_variable("w", [1])
+        assert given == [(tf.VariableSynchronization.AUTO, tf.VariableAggregation.NONE)]
+        with pytest.raises(ValueError, match=r"custom_getter .* not callable: 3"):
+            tf1.get_variable("v", [1], custom_getter=3)
+        with pytest.raises(TypeError, match="must be `True` or `False`"):
+            tf1.variable_scope("x", auxiliary_name_scope="invalid").__enter__()
+
+
+def test_what_keras_2_asks_of_graphs_and_ragged_tensors():
+    class Captured:
+        device = None
+
+        def _set_device_from_string(self, device: str) -> None:
+            self.device = device
+
+    with tf1.Graph().as_default() as graph:
+        plain, placed = Captured(), Captured()
+        graph._apply_device_functions(plain)
+        with tf1.device("/cpu:0"):
+            graph._apply_device_functions(placed)
+    assert (plain.device, placed.device) == (None, "/device:CPU:0")
+    splits = [tf.constant([0, 1, 3])]
+    assert len(framework.assert_splits_match([splits, splits])) == 1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="identical ragged splits"):
+        framework.assert_splits_match([splits, [tf.constant([0, 2, 3])]])
+    with pytest.raises(ValueError, match="identical ragged splits"):
+        framework.assert_splits_match([splits, []])
