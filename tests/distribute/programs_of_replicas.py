@@ -268,6 +268,62 @@ def a_result_of_a_merged_function(self: Cases) -> Any:
 
 
 @case
+def a_merged_function_that_gathers(self: Cases) -> Any:
+    def step() -> Any:
+        replica: Any = tf.distribute.get_replica_context()
+        rows = tf.ones([2]) * number()
+        return replica.merge_call(lambda s, v: s.gather(v, axis=0), args=(rows,))
+
+    return self.run(step)
+
+
+@case
+def a_merged_function_that_looks_at_replicas(self: Cases) -> Any:
+    def step() -> Any:
+        replica: Any = tf.distribute.get_replica_context()
+        return replica.merge_call(
+            lambda s, v: tf.add_n(s.experimental_local_results(v)), args=(number(),)
+        )
+
+    return self.run(step)
+
+
+@case
+def results_that_replicas_get_again(self: Cases) -> Any:
+    def run() -> Any:
+        first = self.strategy.run(number)
+        second = self.strategy.run(lambda v: v * 2 + number(), args=(first,))
+        return self.strategy.reduce("MEAN", second, axis=None), second
+
+    return tf.function(run, jit_compile=True), ()
+
+
+@case
+def a_shape_that_changes(self: Cases) -> Any:
+    """A variable of open shape grows in each call; its copies get another program each time."""
+    if not hasattr(self, "rows"):
+        with self.strategy.scope():
+            self.rows = tf.Variable(tf.ones([1, 2]), shape=tf.TensorShape([None, 2]))
+
+    def step() -> Any:
+        self.rows.assign(tf.concat([self.rows, self.rows * number()], 0))
+        return tf.reduce_sum(self.rows)
+
+    return self.run(step)
+
+
+@case
+def a_tensor_array_in_replicas(self: Cases) -> Any:
+    def step() -> Any:
+        values = tf.TensorArray(tf.float32, 3)
+        for i in tf.range(3):
+            values = values.write(i, number() * tf.cast(i, tf.float32))
+        return values.stack()
+
+    return self.run(step)
+
+
+@case
 def an_error_in_a_replica(self: Cases) -> Any:
     def step() -> Any:
         raise ValueError("boom")

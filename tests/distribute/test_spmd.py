@@ -26,6 +26,7 @@ NO_PROGRAM = {
     "a variable of no strategy that is written",
     "python code that knows the replica",
     "a shape from the number of the replica",
+    "a merged function that looks at replicas",
     "an error in a replica",
     "two strategies in a function",
 }
