@@ -230,8 +230,10 @@ def test_models_of_tensorflow_are_compiled(
     tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     output = ["--output", str(tmp_path / "model")]
-    assert exporting.compile_model([MODEL, *output]) == 1
-    assert "Give shapes={'x': (8, 3)}, or batch_size=1" in capsys.readouterr().err
+    assert exporting.compile_model([MODEL, *output, "--batch-size", "1,4"]) == 0
+    assert "model_run(x: float32[rows, 3]) -> hidden" in capsys.readouterr().out
+    assert exporting.compile_model([MODEL, *output, "--batch-size", "4,8"]) == 1
+    assert "with 1 among them" in capsys.readouterr().err
     assert (
         command.main(["compile", MODEL, *output, "--shape", "x=2,3", "--signature", "predict"]) == 0
     )
