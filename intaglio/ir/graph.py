@@ -99,6 +99,9 @@ class Node:
         graph = self.graph
         return () if graph is None else tuple([n for n in graph.nodes if self in n.control])
 
+    def _get_control_flow_context(self) -> None:
+        """None: no node is inside a loop or branch of TensorFlow 1. Keras 2 asks."""
+
     @property
     def traced_name(self) -> str:
         """The name under which the node was traced, also after rewrites."""

@@ -176,6 +176,12 @@ class Graph(GraphBuilder):
         """Operations of the block carry this device."""
         return self._recorder.on(None if name is None else str(name))
 
+    def _get_control_flow_context(self) -> None:
+        """None: loops and branches are ops with graphs of their own. Keras 2 asks."""
+
+    def _set_control_flow_context(self, ctx: None) -> None:
+        """Sets what `_get_control_flow_context` has returned."""
+
     def _apply_device_functions(self, operation: Any) -> None:
         """Tells an operation the device of the block: Keras 2 asks with an object of its own."""
         if self._recorder.device:

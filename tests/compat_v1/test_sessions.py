@@ -253,4 +253,5 @@ def test_what_keras_2_does_in_graphs_of_tensorflow_1():
         assert first.initializer not in after._control_outputs
         after._unconditional_update = True
         assert after._unconditional_update
+        assert after._get_control_flow_context() is None
         assert eager_context.get_config().allow_soft_placement is False

@@ -235,6 +235,8 @@ def test_what_keras_2_asks_of_graphs_and_ragged_tensors():
         graph._apply_device_functions(plain)
         with tf1.device("/cpu:0"):
             graph._apply_device_functions(placed)
+        graph._set_control_flow_context(graph._get_control_flow_context())
+        assert graph._get_control_flow_context() is None
     assert (plain.device, placed.device) == (None, "/device:CPU:0")
     splits = [tf.constant([0, 1, 3])]
     assert len(framework.assert_splits_match([splits, splits])) == 1
