@@ -46,5 +46,5 @@ def not_complex(values: Any, text: str) -> Any:
 
 def of_each(checks: Sequence[Any]) -> Any:
     """The checks of several operators as one."""
-    made = [c for c in checks if c is not None]
-    return ordering.group(made, None, {}) if made else None
+    present = [c for c in checks if c is not None]
+    return ordering.group(present, None, {}) if present else None

@@ -148,14 +148,14 @@ class Entry:
         for target in self.targets:
             if target.takes(values):
                 return target.run(target.function, self, values)
-        told = self.function not in _UNOFFERED
-        if EVERYWHERE and told:
+        is_offered = self.function not in _UNOFFERED
+        if EVERYWHERE and is_offered:
             result = ask_everywhere(self.function, *self._as_written(values))
             if result is not NOT_SUPPORTED:
                 return result
         if self.around is not None:
             return self.around(self, values)
-        for value in values if told else ():
+        for value in values if is_offered else ():
             for item in value if type(value) in (list, tuple) else (value,):
                 if not isinstance(item, (CompositeTensor, list, tuple)):
                     PLAIN.add(type(item))
@@ -340,7 +340,7 @@ def offered(function: F) -> F:
 
 
 def unoffered(function: F) -> F:
-    """Decorates a dispatchable function of whose calls libraries are not told: extension types may have
+    """Decorates a dispatchable function of whose calls libraries are not notified: extension types may have
     targets for it, and other types none.
     """
     _UNOFFERED.add(function)

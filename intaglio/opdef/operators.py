@@ -15,7 +15,7 @@ from intaglio.base import dtypes
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType
 from intaglio.opdef import convert, dispatch, door, raw
-from intaglio.opdef.overloads import FUNCTIONS, install
+from intaglio.opdef.overloads import FUNCTIONS, install_overloadable
 from intaglio.opdef.tensor import Tensor, install_operator
 
 # special method -> (op type, slow path): the operators with a fast eager path
@@ -258,7 +258,7 @@ def _binary(
         return function(convert.to_tensor(other, self.dtype), self, name)
 
     for side, method in (("", forward), ("r", backward)):
-        installed = install(f"__{side}{special}__", method)
+        installed = install_overloadable(f"__{side}{special}__", method)
         if op_of is not None:
             FAST[f"__{side}{special}__"] = (op_of, installed)
 
@@ -271,7 +271,7 @@ def _comparison(special: str, op_of: Callable[[], Any]) -> None:
             return _public(special)(self, other)
         return op_of()(self, other)
 
-    FAST[special] = (op_of, install(special, compare))
+    FAST[special] = (op_of, install_overloadable(special, compare))
 
 
 def _no_contains(self: Any, item: Any) -> bool:
@@ -307,14 +307,14 @@ for _special, _op_of in (
     ("__ge__", lambda: raw.GreaterEqual),
 ):
     _comparison(_special, _op_of)
-FAST["__eq__"] = (lambda: raw.Equal, install("__eq__", _equals))
-FAST["__ne__"] = (lambda: raw.NotEqual, install("__ne__", _differs))
-install("__neg__", lambda self: raw.Neg(self))
-install("__abs__", lambda self: absolute(self))
+FAST["__eq__"] = (lambda: raw.Equal, install_overloadable("__eq__", _equals))
+FAST["__ne__"] = (lambda: raw.NotEqual, install_overloadable("__ne__", _differs))
+install_overloadable("__neg__", lambda self: raw.Neg(self))
+install_overloadable("__abs__", lambda self: absolute(self))
 # Python 2's names, which libraries look up. Division rounds integers down.
-install("__div__", lambda self, y: self / y if self.dtype.is_floating else self // y)
+install_overloadable("__div__", lambda self, y: self / y if self.dtype.is_floating else self // y)
 install_operator("__nonzero__", lambda self: bool(self))
-install("__rdiv__", lambda self, x: x / self if self.dtype.is_floating else x // self)
-install("__invert__", _invert)
+install_overloadable("__rdiv__", lambda self, x: x / self if self.dtype.is_floating else x // self)
+install_overloadable("__invert__", _invert)
 install_operator("__contains__", _no_contains)
 install_operator("__round__", _no_round)

@@ -51,7 +51,7 @@ def function_behind(special: str) -> tuple[Any, bool]:
     return dispatch.public(FUNCTIONS[f"__{special[3:]}"]), True
 
 
-def install(special: str, operate: Callable[..., Any]) -> Callable[..., Any]:
+def install_overloadable(special: str, operate: Callable[..., Any]) -> Callable[..., Any]:
     """Gives `Tensor` an operator that libraries may take over where it refuses. Returns it."""
     method = overloadable(special, operate, Tensor.__name__)
     install_operator(special, method)

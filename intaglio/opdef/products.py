@@ -11,7 +11,7 @@ from intaglio.base.dtypes import as_dtype
 from intaglio.opdef import convert, raw
 from intaglio.opdef.levels import leave_out_package
 from intaglio.opdef.operators import pair, register_fast
-from intaglio.opdef.overloads import install
+from intaglio.opdef.overloads import install_overloadable
 from intaglio.opdef.tensor import Tensor
 
 _TRANSPOSED_TWICE = (
@@ -95,5 +95,5 @@ def _backward(self: Any, other: Any) -> Any:
         raise
 
 
-register_fast("__matmul__", lambda: raw.MatMul, install("__matmul__", _forward))
-install("__rmatmul__", _backward)
+register_fast("__matmul__", lambda: raw.MatMul, install_overloadable("__matmul__", _forward))
+install_overloadable("__rmatmul__", _backward)

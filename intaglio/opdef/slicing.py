@@ -14,7 +14,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.opdef import convert, door, raw
-from intaglio.opdef.overloads import install
+from intaglio.opdef.overloads import install_overloadable
 from intaglio.opdef.tensor import Tensor
 
 INDEX_TYPES = (dtypes.int16, dtypes.int32, dtypes.int64)
@@ -213,4 +213,4 @@ def _merged(tensor: Any, at: int, depth: int) -> Tensor:
 
 
 # `x[spec]` of tensors.
-OPERATOR = install("__getitem__", getitem)
+OPERATOR = install_overloadable("__getitem__", getitem)

@@ -23,6 +23,7 @@ REGISTRATIONS = {
     "register_executor": "tensors whose ops something else than the host's kernels carries out",
     "register_reader": "values that operators of eager tensors take",
     "install_operator": "special methods of Tensor, by the conversion rules",
+    "install_overloadable": "those that libraries may take over where they refuse their operands",
     "register_fast": "operators that eager tensors compute with a kernel",
     "chooses": "kernels of ops, as by the decorator",
     "lowering": "the code of ops, as by the decorator",
