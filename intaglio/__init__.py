@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from intaglio import bootstrap, ops
 from intaglio.base import later
-from intaglio.opdef import door
+from intaglio.opdef import door, products
 from intaglio.runtime import direct_calls, eager, random_state
 
 __version__ = "0.1.0"
 
 # Imported for what they register: hooks between layers, the catalogue, executors.
-_REGISTERED = bootstrap, ops, direct_calls, random_state
+_REGISTERED = bootstrap, ops, products, direct_calls, random_state
 eager.install_fast_operators()
 door.stack()  # before there are threads, which must not make one each
 
