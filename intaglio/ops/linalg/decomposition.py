@@ -27,17 +27,13 @@ from intaglio.ops.linalg.matmul import brackets
 TYPES = (float64, float32, float16, *COMPLEX)
 
 
-def _wide(x: Any) -> Any:
-    return short_floats.widened(x)
-
-
 def matrices(x: Any, square: bool = True) -> Any:
     """The matrices, wide enough for LAPACK. Raises InvalidArgumentError for another shape."""
     if x.ndim < 2:
         raise invalid_argument(f"Input tensor must have rank >= 2, got {brackets(x.shape)}")
     if square and x.shape[-1] != x.shape[-2]:
         raise invalid_argument(f"Input matrix must be square, got: {x.shape[-2]} vs. {x.shape[-1]}")
-    return _wide(x)
+    return short_floats.widened(x)
 
 
 def carried_out(function: Callable[..., Any], text: str, *arrays: Any) -> Any:

@@ -8,7 +8,7 @@ import numpy as np
 
 from intaglio.base.dtypes import FLOATING
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.opdef import raw
+from intaglio.opdef import raw, short_floats
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import shape_of, spec_of
@@ -61,7 +61,7 @@ class DepthwiseConv2dNative(Op):
         plan = plan_of(4, **attrs)
         data = plan.last(input, "input")
         along = _axes(plan, data.shape, filter.shape)
-        result = kernels.depthwise(kernels.wide(data), kernels.wide(filter), along)
+        result = kernels.depthwise(short_floats.widened(data), short_floats.widened(filter), along)
         return windows.restored(result.astype(input.dtype, copy=False), plan.format)
 
     def gradient(self, input, filter, doutput, **attrs: Any) -> Any:
@@ -95,7 +95,7 @@ class DepthwiseConv2dNativeBackpropInput(Op):
         depth = filter.shape[-2] * filter.shape[-1]
         plan.check_out(data.shape, along, "DepthwiseConv2DBackpropInput", shape[0], depth)
         result = kernels.depthwise_by_input(
-            np.ascontiguousarray(kernels.wide(data)), kernels.wide(filter), along
+            np.ascontiguousarray(short_floats.widened(data)), short_floats.widened(filter), along
         )
         return windows.restored(result.astype(out_backprop.dtype, copy=False), plan.format)
 
@@ -128,7 +128,10 @@ class DepthwiseConv2dNativeBackpropFilter(Op):
         depth = shape[-2] * shape[-1]
         plan.check_out(grad.shape, along, "DepthwiseConv2DBackpropFilter", data.shape[0], depth)
         result = kernels.depthwise_filter_gradient(
-            kernels.wide(data), np.ascontiguousarray(kernels.wide(grad)), along, shape[3]
+            short_floats.widened(data),
+            np.ascontiguousarray(short_floats.widened(grad)),
+            along,
+            shape[3],
         )
         return result.astype(input.dtype, copy=False)
 

@@ -36,11 +36,6 @@ def taps(along: Sequence[Axis]) -> Iterator[tuple[tuple[int, ...], tuple[slice, 
         yield index, (slice(None), *slices)
 
 
-def wide(x: np.ndarray) -> np.ndarray:
-    """16-bit floats are computed with as float32."""
-    return short_floats.widened(x)
-
-
 def _pieces(batch: int, row: int) -> Iterator[slice]:
     step = max(1, PIECE_ELEMENTS // max(row, 1))
     for start in range(0, batch, step):
@@ -88,7 +83,7 @@ def forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nda
         result = _by_short_kernel("convolution", along, x.shape, filters.shape, x, filters)
         if result is not None:
             return result
-        x, filters = wide(x), wide(filters)
+        x, filters = short_floats.widened(x), short_floats.widened(filters)
     if _skips(along):
         x, along = _taken(x, along)
     outs = tuple([a.out for a in along])
@@ -122,7 +117,7 @@ def filter_gradient(x: np.ndarray, d: np.ndarray, along: Sequence[Axis]) -> np.n
         result = _by_short_kernel(kind, along, x.shape, filters, x, d)
         if result is not None:
             return result
-        x, d = wide(x), wide(d)
+        x, d = short_floats.widened(x), short_floats.widened(d)
     if _skips(along):
         x, along = _taken(x, along)
     depth = prod([a.window for a in along]) * x.shape[-1]
@@ -155,7 +150,7 @@ def by_input(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nd
         result = _by_short_kernel(kind, along, shape, filters.shape, filters, d)
         if result is not None:
             return result
-        d, filters = wide(d), wide(filters)
+        d, filters = short_floats.widened(d), short_floats.widened(filters)
     kind, work = "convolution input gradient", d.size * filters.size // max(outputs, 1)
     run = select_kernel(kind, d.dtype, work, shape, filters.shape, tuple(along))
     if run is not None:

@@ -29,12 +29,8 @@ def _shifted(logits: Any) -> Any:
         return logits - logits.max(axis=-1, keepdims=True)
 
 
-def _wide(x: Any) -> Any:
-    return short_floats.widened(x)
-
-
 def _softmax(logits: Any) -> Any:
-    shifted = _shifted(_wide(logits))
+    shifted = _shifted(short_floats.widened(logits))
     grown = np.exp(shifted, out=None if shifted is logits else shifted)
     grown /= grown.sum(axis=-1, keepdims=True)
     return grown
@@ -100,7 +96,7 @@ class LogSoftmax(Rows):
 
 
 def _log_softmax(logits: Any) -> Any:
-    shifted = _shifted(_wide(logits))
+    shifted = _shifted(short_floats.widened(logits))
     return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
@@ -143,7 +139,7 @@ class SoftmaxCrossEntropyWithLogits(Op):
         return Spec(features.dtype, dims[:1]), Spec(features.dtype, dims)
 
     def kernel(self, features, labels):
-        logits, wanted = _wide(features), _wide(labels)
+        logits, wanted = short_floats.widened(features), short_floats.widened(labels)
         if logits.shape != wanted.shape:
             logits, wanted = _broadcast_rows(logits, wanted)
         if logits.ndim != 2:
@@ -222,7 +218,7 @@ class SparseSoftmaxCrossEntropyWithLogits(Op):
         if labels.size and not (labels.min() >= 0 and labels.max() < classes):
             raise _bad_label(labels, classes)
         rows = np.arange(len(labels))
-        shifted = _shifted(_wide(features))
+        shifted = _shifted(short_floats.widened(features))
         grown = np.exp(shifted)
         total = grown.sum(axis=-1)
         loss = np.log(total) - shifted[rows, labels]
