@@ -86,11 +86,7 @@ class Linker:
                 if not value.is_declaration:
                     value.name, value.linkage = f"{prefix}{value.name}", "external"
             whole.link_in(part)
-        for value in (*whole.functions, *whole.global_variables):
-            if not value.is_declaration and value.name not in exported:
-                value.linkage = "internal"
-        _without_unused(whole, machine)
-        whole.verify()
+        _internalize(whole, exported, machine)
         return whole
 
 
@@ -110,12 +106,18 @@ def object_of_levels(
             if value.name in names:
                 value.name = f"{prefix}{value.name}"
         whole.link_in(part)
-    for value in (*whole.functions, *whole.global_variables):
+    _internalize(whole, exported, machine)
+    return machine.emit_object(whole)
+
+
+def _internalize(module: Any, exported: Collection[str], machine: Any) -> None:
+    """Leaves these definitions alone visible, and drops what they do not need. Raises RuntimeError if the
+    module is not valid."""
+    for value in (*module.functions, *module.global_variables):
         if not value.is_declaration and value.name not in exported:
             value.linkage = "internal"
-    _without_unused(whole, machine)
-    whole.verify()
-    return machine.emit_object(whole)
+    _without_unused(module, machine)
+    module.verify()
 
 
 def _without_unused(module: Any, machine: Any) -> None:

@@ -61,9 +61,8 @@ class _Forwarding:
         for handle in list(self.pending):
             self._flush(handle)
         self.new.nodes[:0] = [*placeholders, *self.first]
-        return prune(
-            self.new.result()
-        )  # of what was computed for assignments that others overwrite
+        # What was computed for assignments that others overwrite is left out.
+        return prune(self.new.result())
 
     def _add(self, node: Node) -> None:
         op = node.op
