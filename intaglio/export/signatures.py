@@ -20,7 +20,7 @@ from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.decorator import function as tf_function
 from intaglio.function.polymorphic import Function as TracedFunction
 from intaglio.ir import walk
-from intaglio.ir.graph import Graph, SymbolicTensor
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.optimize.inline import inline_calls
 from intaglio.runtime.resources import Resource
 from intaglio.saved_model import reader, signatures
@@ -252,9 +252,8 @@ def _groups(
     except Dependent as e:
         node = e.node
         assert node is not None
-        where = f" ({node.frames[0].short})" if node.frames else ""
         raise ExportError(
-            f"{node.op.name} '{node.traced_name}'{where} does not treat each row by itself: {e}. {alternative}"
+            f"{node.op.name} '{node.traced_name}'{_where(node)} does not treat each row by itself: {e}. {alternative}"
         ) from e
     for result, name in zip(results, names, strict=True):
         if result.state.kind != "rows" or result.state.axis:
@@ -264,14 +263,18 @@ def _groups(
     return [r.state.group for r in results]
 
 
+def _where(node: Node) -> str:
+    """The user's line that created a node, for messages: ` (model.py:12)`, or nothing."""
+    return f" ({node.frame.short})" if node.frame is not None else ""
+
+
 def _of_catalogue_ops(graph: Graph) -> Graph:
     """The graph without ops of the program's own. Raises ExportError for one that has no expression."""
     try:
         return program_ops.expressed(graph)
     except program_ops.NoExpression as e:
-        where = f" ({e.node.frames[0].short})" if e.node.frames else ""
         raise ExportError(
-            f"{e.node.op.name} '{e.node.name}'{where} is an op of the program, which has no code in a library. "
+            f"{e.node.op.name} '{e.node.name}'{_where(e.node)} is an op of the program, which has no code in a library. "
             "Give its class a rule `decompose`, an equal expression in other ops, or `scalar`."
         ) from e
 
@@ -281,10 +284,9 @@ def _check_reach(graph: Graph) -> None:
     for node in [n for g in (*walk.nested(graph), graph) for n in g.nodes]:
         found = whole_graph.reach(node)
         if found is not None:
-            where = f" ({node.frames[0].short})" if node.frames else ""
             instead = found.instead.replace(", or without jit_compile=True", "")
             raise ExportError(
-                f"{node.op.name} '{node.name}'{where} {found.why}, which a library cannot. {instead}."
+                f"{node.op.name} '{node.name}'{_where(node)} {found.why}, which a library cannot. {instead}."
             )
 
 
