@@ -124,10 +124,11 @@ class ReplicaContext:
             replicas = raw.Range(0, raw.Size(sizes), 1)
             is_before = raw.Less(replicas, convert.to_tensor(self._replica_id, int32))
             first = raw.Sum(raw.Cast(is_before, DstT=int32) * sizes, 0)
-            places = raw.Range(0, size[0], 1) + first
-            return raw.GatherV2(total, places, along)
+            own_rows = raw.Range(0, size[0], 1) + first
+            return raw.GatherV2(total, own_rows, along)
 
         def gathered(*values: Any) -> Any:
+            # Not `values`, for the reason in `_all_reduced`.
             results = self.merge_call(merged, args=tuple(flat))
 
             def gradients(*found: Any) -> list[Any]:
@@ -153,6 +154,16 @@ class ReplicaContext:
 
     def __exit__(self, *error: object) -> None:
         _pop()
+
+
+def merge_in_inner_graph() -> RuntimeError:
+    """The error of a `merge_call` in a graph that is not the replica's own."""
+    return RuntimeError(
+        "`merge_call` called while defining a new graph or a tf.function: the function "
+        "that strategy.run was given contains a tf.function or control flow in which "
+        "replicas wait for each other (optimizer.apply_gradients, all_reduce). Move "
+        "strategy.run into the tf.function, or the control flow out of the function."
+    )
 
 
 def _as_tensor(value: Any) -> Any:

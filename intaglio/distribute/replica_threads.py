@@ -13,7 +13,13 @@ from contextlib import ExitStack
 from typing import Any
 
 from intaglio.base.threads import inheriting
-from intaglio.distribute.contexts import Context, ReplicaContext, cross_replica, pushed
+from intaglio.distribute.contexts import (
+    Context,
+    ReplicaContext,
+    cross_replica,
+    merge_in_inner_graph,
+    pushed,
+)
 from intaglio.distribute.values import of_replica, regrouped
 from intaglio.opdef import door
 from intaglio.runtime.eager import EagerLevel
@@ -100,12 +106,7 @@ class _Replica(ReplicaContext):
                 "that strategy.run is given, and call tf.distribute.get_replica_context() in it."
             )
         if here is not self._inner:
-            raise RuntimeError(
-                "`merge_call` called while defining a new graph or a tf.function: the function "
-                "that strategy.run was given contains a tf.function or control flow in which "
-                "replicas wait for each other (optimizer.apply_gradients, all_reduce). Move "
-                "strategy.run into the tf.function, or the control flow out of the function."
-            )
+            raise merge_in_inner_graph()
         self.merged = (merge_fn, args, kwargs or {})
         self._paused.release()
         self._go.acquire()
@@ -157,7 +158,8 @@ def run(
 ) -> Any:
     """`function(*args, **kwargs)` in each of `count` replicas; the results as one structure.
 
-    `variables` are those that the replicas have created before, which they get again. Raises what a replica raises, and RuntimeError if replicas call `merge_call` differently often.
+    `variables` are those that the replicas have created before, which they get again. Raises what a
+    replica raises, and RuntimeError if replicas call `merge_call` differently often.
     """
 
     def bound(index: int) -> Callable[[], Any]:

@@ -16,7 +16,14 @@ from intaglio import xla
 from intaglio.base import nest
 from intaglio.base.dtypes import int32, resource
 from intaglio.base.options import OPTIONS
-from intaglio.distribute.contexts import Context, ReduceOp, ReplicaContext, current, pushed
+from intaglio.distribute.contexts import (
+    Context,
+    ReduceOp,
+    ReplicaContext,
+    current,
+    merge_in_inner_graph,
+    pushed,
+)
 from intaglio.distribute.cross_device_ops import mean_of
 from intaglio.distribute.values import DistributedValues, Lane, MirroredLane, regrouped
 from intaglio.ir import resources, walk
@@ -185,12 +192,7 @@ class SpmdReplica(ReplicaContext):
         Raises RuntimeError in the trace of another function or control flow.
         """
         if door.level() is not self._level:
-            raise RuntimeError(
-                "`merge_call` called while defining a new graph or a tf.function: the function "
-                "that strategy.run was given contains a tf.function or control flow in which "
-                "replicas wait for each other (optimizer.apply_gradients, all_reduce). Move "
-                "strategy.run into the tf.function, or the control flow out of the function."
-            )
+            raise merge_in_inner_graph()
         here = Context(self._strategy, None, None, self)
         with pushed(here), door.unwatched():
             result = merge_fn(
