@@ -122,7 +122,7 @@ class LookupTable:
             self._asked += keys.size
             if not self._rows or self._asked < _QUESTIONS_PER_KEY * len(self._rows):
                 return None
-            found = Keys.of(list(self._rows))
+            found = Keys.of(self._rows)
             if found is None:
                 return None
             rows = np.fromiter(self._rows.values(), np.int64, len(self._rows))

@@ -5,7 +5,7 @@ NumPy and Python compute the same, text by text; callers fall back on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,12 +98,12 @@ class Keys(NamedTuple):
     table: np.ndarray
 
     @classmethod
-    def of(cls, keys: Sequence[bytes]) -> Keys | None:
-        """A table of these; None where there is no machine code."""
+    def of(cls, keys: Collection[bytes]) -> Keys | None:
+        """A table of these; None where there is no machine code: then nothing is copied."""
         if not ready("distinct", len(keys)):
             return None
         texts = np.empty(len(keys), object)
-        texts[:] = keys
+        texts[:] = list(keys)
         found = _hashed(texts, 0)
         return found and cls(texts, found[2])
 
