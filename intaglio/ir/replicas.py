@@ -106,7 +106,7 @@ class _Expansion:
         elif op is raw._FirstOfReplicas:
             self._values[id(node.outputs[0])] = [self._of(node.inputs[0], 0)]
         elif op is raw._SumOfReplicas:
-            self._combine(node, raw.AddN, self._all(node.inputs[0]), self._count)
+            self._combine(node, raw.AddN, self._all(node.inputs[0]))
         elif op is raw._GatherOfReplicas:
             array = np.array(node.attrs["axis"], np.int32)
             axis = derived(
@@ -119,7 +119,7 @@ class _Expansion:
             )
             self._new.append(axis)
             values = [*self._all(node.inputs[0]), axis.outputs[0]]
-            self._combine(node, raw.ConcatV2, values, self._count)
+            self._combine(node, raw.ConcatV2, values)
         else:
             self._copy(node)
 
@@ -131,23 +131,17 @@ class _Expansion:
             self._values[id(value)] = [copy.outputs[number] for copy in copies]
 
     def _copied(self, node: Node, index: int) -> Node:
-        control = tuple([n for c in node.control for n in self._nodes.get(id(c), ())])
-        return self._add(
-            node, node.op, [self._of(v, index) for v in node.inputs], node.attrs, control
-        )
+        return self._add(node, node.op, [self._of(v, index) for v in node.inputs], node.attrs)
 
-    def _combine(self, node: Node, op: Any, inputs: Sequence[SymbolicTensor], count: int) -> None:
-        found = self._add(node, op, inputs, {"N": count}, ())
+    def _combine(self, node: Node, op: Any, inputs: Sequence[SymbolicTensor]) -> None:
+        found = self._add(node, op, inputs, {"N": self._count})
+        self._nodes[id(node)] = [found]
         self._values[id(node.outputs[0])] = [found.outputs[0]]
 
     def _add(
-        self,
-        node: Node,
-        op: Any,
-        inputs: Sequence[SymbolicTensor],
-        attrs: dict[str, Any],
-        control: tuple[Node, ...],
+        self, node: Node, op: Any, inputs: Sequence[SymbolicTensor], attrs: dict[str, Any]
     ) -> Node:
+        control = tuple([n for c in node.control for n in self._nodes.get(id(c), ())])
         name = self._unique(node.name or op.name)
         new = derived(node, inputs, op=op, attrs=attrs, control=control, name=name)
         self._new.append(new)
