@@ -66,8 +66,8 @@ class ExponentialMovingAverage(AutoTrackable):
         return ordering.group([self._moved(v) for v in var_list], None, {})
 
     def _moved(self, variable: Any) -> Any:
-        symbolic = isinstance(variable, Tensor) and not executing_eagerly()
-        if not isinstance(variable, Variable) and not symbolic:
+        is_variable = isinstance(variable, Variable)
+        if not is_variable and (not isinstance(variable, Tensor) or executing_eagerly()):
             raise TypeError(
                 "tf.train.ExponentialMovingAverage does not support non-Variable tensors when "
                 "eager execution is enabled."
@@ -75,21 +75,20 @@ class ExponentialMovingAverage(AutoTrackable):
         dtype = variable.dtype
         if dtype not in (bfloat16, float16, float32, float64):
             raise TypeError(f"The variables must be half, float, or double: {variable.name}")
+        if not is_variable and self._zero_debias:
+            raise NotImplementedError(
+                "zero_debias=True for averages of tensors. Divide the average by 1 - decay**steps."
+            )
         average = self.average(variable)
         if average is None:
             average = self._new(variable)
-        value = variable.read_value() if isinstance(variable, Variable) else variable
+        value = variable.read_value() if is_variable else variable
         decay = convert.to_tensor(self._decay, dtype)
         if self._num_updates is not None:
             n = raw.Cast(convert.to_tensor(self._num_updates), DstT=dtype)
             decay = raw.Minimum(decay, (n + 1) / (n + 10))
         distance = raw.Sub(average.read_value(), value)
-        moved = average.assign_sub(distance * (1 - decay))
-        if value is variable and self._zero_debias:
-            raise NotImplementedError(
-                "zero_debias=True for averages of tensors. Divide the average by 1 - decay**steps."
-            )
-        return moved
+        return average.assign_sub(distance * (1 - decay))
 
     def _new(self, variable: Any) -> Variable:
         """The average: a variable's begins with its value, a tensor's with zeros."""

@@ -157,5 +157,10 @@ def test_moving_averages_of_tensors():
             session.run(moves, {x: [1.0, 2.0]})
         assert session.run(average.average(squares)).tolist() == [0.75, 3.0]
         assert session.run(average.average(v)).tolist() == [1.0, 2.0]
+        unbiased = tf1.train.ExponentialMovingAverage(0.5, zero_debias=True)
+        with pytest.raises(NotImplementedError, match="zero_debias"):
+            unbiased.apply([squares])
+        assert len(tf1.global_variables()) == 3
+        unbiased.apply([v])
     with pytest.raises(TypeError, match="non-Variable tensors"):
         tf.train.ExponentialMovingAverage(0.5).apply([tf.constant(1.0)])
