@@ -5,7 +5,6 @@ Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -248,8 +247,11 @@ def _as_array(value: Any, spec: TensorSpec) -> Any:
         array = value._array if isinstance(value, Tensor) else np.asarray(value)
         if array.dtype == spec.dtype.numpy:
             return array
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of parts that the type has no place for
+        if array.dtype.kind == "c" and not (spec.dtype.is_complex or spec.dtype.is_bool):
+            array = (
+                array.real
+            )  # NumPy's cast would warn, and filters of warnings are not the thread's own
+        with np.errstate(all="ignore"):
             return array.astype(spec.dtype.numpy)
     except (TypeError, ValueError, OverflowError):
         return None
