@@ -47,17 +47,17 @@ def is_shown() -> bool:
     return _in_notebook() or _is_terminal(sys.stderr)
 
 
-class _Last:
-    """The stream that was asked last, and what it answered: that is a call of the system."""
-
-    stream: Any = None
-    answer = False
+# The stream that was asked last, and what it answered: that is a call of the system. One pair, for threads.
+_last: tuple[Any, bool] = (None, False)
 
 
 def _is_terminal(stream: Any) -> bool:
-    if stream is not _Last.stream:
-        _Last.stream, _Last.answer = stream, bool(getattr(stream, "isatty", lambda: False)())
-    return _Last.answer
+    global _last
+    asked, answer = _last
+    if stream is not asked:
+        answer = bool(getattr(stream, "isatty", lambda: False)())
+        _last = stream, answer
+    return answer
 
 
 class _Display:
