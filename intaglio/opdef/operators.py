@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from intaglio.base import dtypes
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.dtypes import DType
 from intaglio.opdef import convert, dispatch, door, raw
-from intaglio.opdef.overloads import FUNCTIONS, install_overloadable
+from intaglio.opdef.overloads import FUNCTIONS, PLAIN_OPERANDS, install_overloadable
 from intaglio.opdef.tensor import Tensor, install_operator
 
 # special method -> (op type, slow path): the operators with a fast eager path
@@ -217,10 +215,6 @@ def _defers(other: Any) -> bool:
     return getattr(other, "__array_priority__", 0) > Tensor.__array_priority__
 
 
-# Types whose reflected operators know nothing of tensors.
-_PLAIN = (bool, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
-
-
 def _is_of_own_kind(other: Any) -> bool:
     """True for a composite value that never becomes a tensor: an extension type's."""
     return isinstance(other, CompositeTensor) and not hasattr(other, "__tf_tensor__")
@@ -245,7 +239,7 @@ def _binary(
         except (TypeError, ValueError):
             # The other operand may know what to do with a tensor, as Keras' symbolic ones.
             reflected = getattr(type(other), f"__r{special}__", None)
-            if reflected is None or isinstance(other, (Tensor, *_PLAIN)):
+            if reflected is None or isinstance(other, (Tensor, *PLAIN_OPERANDS)):
                 raise
             answer = reflected(other, self)
             if answer is NotImplemented:

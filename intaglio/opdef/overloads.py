@@ -16,7 +16,8 @@ import numpy as np
 from intaglio.opdef import convert, dispatch
 from intaglio.opdef.tensor import Tensor, install_operator
 
-_PLAIN = (bool, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
+# Types whose operators know nothing of tensors.
+PLAIN_OPERANDS = (bool, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
 # The functions behind the operators.
 FUNCTIONS = {
     "__abs__": "math.abs",
@@ -82,7 +83,7 @@ def _taken_over(special: str, operands: tuple[Any, ...]) -> Any:
     if swapped:
         operand, other = operands
         # A number on the left takes the type of the other operand, as it does with a tensor.
-        plain = isinstance(other, _PLAIN) and hasattr(operand, "dtype")
+        plain = isinstance(other, PLAIN_OPERANDS) and hasattr(operand, "dtype")
         arguments = (convert.to_tensor(other, operand.dtype) if plain else other, operand)
     else:
         arguments = operands

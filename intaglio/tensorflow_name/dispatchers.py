@@ -80,25 +80,23 @@ def add_dispatch_support(target: Any = None, iterable_parameters: Any = None) ->
         try:
             return target(*args, **kwargs)
         except (TypeError, ValueError):
-            for result in _answers(called, args, kwargs):
-                return result
-            raise
+            result = _answer(called, args, kwargs)
+            if result is dispatch.NOT_SUPPORTED:
+                raise
+            return result
 
     _HANDLERS[called] = []
     return called
 
 
-def _answers(called: Any, args: Any, kwargs: Any) -> list[Any]:
+def _answer(called: Any, args: Any, kwargs: Any) -> Any:
     for handler in _HANDLERS[called]:
         result = handler.handle(args, kwargs)
         if result is not dispatch.NOT_SUPPORTED:
-            return [result]
+            return result
     if any(not isinstance(x, _PLAIN) for x in nest.flatten([args, kwargs])):
-        for handle in dispatch.EVERYWHERE:
-            result = handle(called, args, kwargs)
-            if result is not dispatch.NOT_SUPPORTED:
-                return [result]
-    return []
+        return dispatch.ask_everywhere(called, args, kwargs)
+    return dispatch.NOT_SUPPORTED
 
 
 def dispatch_for_types(op: Any, *types: type) -> Callable[[Any], Any]:
