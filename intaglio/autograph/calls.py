@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import os
 import sys
 import weakref
 from abc import ABCMeta
@@ -33,10 +32,9 @@ from intaglio.autograph.provenance import note_holder
 from intaglio.autograph.values import ld
 from intaglio.autograph.watches import note_call, note_created, note_returned
 from intaglio.base.log import logger
-from intaglio.base.origins import PACKAGE
+from intaglio.base.origins import PACKAGE, is_of_standard_library
 from intaglio.type_specs.grown_list import GrownList
 
-_STANDARD = os.path.dirname(os.__file__) + os.sep
 _warned: set[Any] = set()
 OVERLOADS = {**builtin_functions.OVERLOADS, **diagnosis.OVERLOADS}
 
@@ -253,11 +251,7 @@ def is_convertible(function: FunctionType, requested: bool = False) -> bool:
     if libraries.is_library(function) and not requested:
         return False
     module = (function.__module__ or "").partition(".")[0]
-    return not (
-        name.startswith(_STANDARD)
-        and "site-packages" not in name
-        and module in sys.stdlib_module_names
-    )
+    return not (is_of_standard_library(name) and module in sys.stdlib_module_names)
 
 
 def converted_form(function: FunctionType, user_requested: bool = True) -> Callable[..., Any]:

@@ -41,4 +41,9 @@ def library_of(names: dict[str, Any]) -> str | None:
 def is_one(module: ModuleType) -> bool:
     """True for a module that is not the user's: of a library, or of Python's own."""
     package = module.__name__.partition(".")[0]
-    return package in _LIBRARIES or (package in sys.stdlib_module_names and package != "__main__")
+    return package in _LIBRARIES or is_standard(package)
+
+
+def is_standard(package: str) -> bool:
+    """True for the name of a module or package of Python's library."""
+    return package in sys.stdlib_module_names and package != "__main__"

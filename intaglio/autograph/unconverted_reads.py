@@ -202,10 +202,8 @@ def _is_users(code: CodeType, names: dict[str, Any]) -> bool:
     if _CONVERTED in code.co_names or _CONVERTED in code.co_freevars:
         return False
     package = (names.get("__name__") or "").partition(".")[0]
-    standard = package in sys.stdlib_module_names and package != "__main__"
-    return (
-        not standard and not origins.is_ours_by_name(code) and libraries.library_of(names) is None
-    )
+    is_known = libraries.is_standard(package) or libraries.library_of(names) is not None
+    return not is_known and not origins.is_ours_by_name(code)
 
 
 # -- functions -------------------------------------------------------------------------------

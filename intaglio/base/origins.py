@@ -161,6 +161,14 @@ def _is_installed(code: CodeType) -> bool:
     return any(folder in code.co_filename for folder in _INSTALLED)
 
 
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
+
+
+def is_of_standard_library(filename: str) -> bool:
+    """True for a file of Python's library, not of what is installed into it."""
+    return filename.startswith(_LIBRARY) and not any(folder in filename for folder in _INSTALLED)
+
+
 def stack(skip: int = 1) -> Origin:
     """As `capture`, all frames of the user's."""
     return capture(skip + 1, sys.maxsize)

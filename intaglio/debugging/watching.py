@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.autograph.libraries import is_standard
 from intaglio.base.log import logger
 from intaglio.base.origins import Frame, is_ours_by_name
 from intaglio.debugging.lines import followed
@@ -71,8 +72,8 @@ class watch:
     iteration, in a branch where it runs.
 
     Functions are traced once more for it, with the Python side effects of that, and interpreted as long as the block
-    lasts. A name that no tensor has had is a warning, with the names that there are. It is about the calls of this thread. Names that eager code binds are not shown: print them. Raises
-    ValueError without patterns.
+    lasts. A name that no tensor has had is a warning, with the names that there are. It is about the calls of this
+    thread. Names that eager code binds are not shown: print them. Raises ValueError without patterns.
 
     >>> @tf.function
     ... def f(x):
@@ -251,9 +252,7 @@ class _Names:
 def _is_users(frame: FrameType) -> bool:
     """False for code of this package and of Python's library."""
     package = str(frame.f_globals.get("__name__")).partition(".")[0]
-    return not is_ours_by_name(frame.f_code) and (
-        package == "__main__" or package not in sys.stdlib_module_names
-    )
+    return not is_ours_by_name(frame.f_code) and not is_standard(package)
 
 
 def _tensors(name: str, value: Any) -> list[tuple[str, SymbolicTensor]]:

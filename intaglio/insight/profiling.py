@@ -9,7 +9,6 @@ are slow there are fewer of them.
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -209,7 +208,11 @@ def _stack(frame: FrameType | None, functions: dict[str, Function]) -> tuple[Ste
         code = frame.f_code
         is_own = origins.is_ours_by_name(code) or code.co_filename.startswith("<frozen ")
         if is_own:  # it waits for a thread of its own, say, in Python's library
-            while found and found[-1].where is not None and _is_standard(found[-1].where.filename):
+            while (
+                found
+                and found[-1].where is not None
+                and origins.is_of_standard_library(found[-1].where.filename)
+            ):
                 found.pop()
         generated = GeneratedCode.of(frame)
         if generated is not None:
@@ -226,13 +229,6 @@ def _stack(frame: FrameType | None, functions: dict[str, Function]) -> tuple[Ste
             found.append(Step(origins.running(frame), "" if found else name))
         frame = frame.f_back
     return tuple(reversed(found))
-
-
-_LIBRARY = os.path.dirname(os.__file__) + os.sep
-
-
-def _is_standard(filename: str) -> bool:
-    return filename.startswith(_LIBRARY) and "site-packages" not in filename
 
 
 def _called(frame: FrameType, code: CodeType, functions: dict[str, Function]) -> str:

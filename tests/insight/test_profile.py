@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import sys
+import threading
 import time
 from typing import Any
 
@@ -18,7 +19,7 @@ from intaglio import tf
 from intaglio.base.origins import PACKAGE, Frame
 from intaglio.graphdef import profile_messages
 from intaglio.insight.profile_files import chrome_trace
-from intaglio.insight.profiling import _LIBRARY, Profile, Sample, Step, _stack
+from intaglio.insight.profiling import Profile, Sample, Step, _stack
 
 
 def slow(x: Any) -> Any:
@@ -138,9 +139,7 @@ def test_machine_code_is_named() -> None:
 
 
 def test_waiting_in_pythons_library_for_the_package_is_the_callers() -> None:
-    library = compile(
-        "def wait(call): return call()", os.path.join(_LIBRARY, "threading.py"), "exec"
-    )
+    library = compile("def wait(call): return call()", threading.__file__, "exec")
     package = compile(
         "def run(wait, call): return wait(call)", os.path.join(PACKAGE, "run.py"), "exec"
     )
