@@ -96,9 +96,9 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
 
 
 def traced(call: Callable[[], Any], structures: Sequence[Any] = ()) -> Any:
-    """What a traced call returns; `structures` are the containers in its arguments. Lists and numbers that became state are Python's again after it.
+    """What a traced call returns; `structures` are the containers in its arguments.
 
-    A list has the graph's tensors then, as in TensorFlow: using them raises an error.
+    Lists and numbers that became state are Python's again after it. A list has the graph's tensors then, as in TensorFlow: using them raises an error.
     """
     trace = _Trace(structures)
     _traces.open.append(trace)
