@@ -18,19 +18,7 @@ import numpy as np
 
 from intaglio import tf
 from trust import snippets, verdicts
-from trust.programs import (
-    Block,
-    Function,
-    Line,
-    Program,
-    Statement,
-    cut,
-    k0,
-    like,
-    slope,
-    text_of,
-    whole,
-)
+from trust.programs import NAMESPACE, Block, Function, Line, Program, Statement, text_of
 
 VERSION = 3
 SHAPES = [
@@ -88,8 +76,7 @@ class Compose:
         self.counter = 0
         self.functions: list[Function] = []
         self.variables: dict[str, Any] = {}
-        self.space: Env = {"tf": tf, "np": np, "like": like, "whole": whole, "cut": cut, "k0": k0}
-        self.space |= {"slope": slope, "wrapped": _plain, "compiled": _plain}
+        self.space: Env = {**NAMESPACE, "wrapped": _plain, "compiled": _plain}
 
     # -- data ------------------------------------------------------------------------------
     def matrix(self, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:

@@ -159,13 +159,21 @@ def slope(function: Callable[[Any], Any], x: Any) -> Any:
     return tape.gradient(y, x, unconnected_gradients="zero")
 
 
-HELPERS = (like, whole, cut, k0, slope)
+# What the sources of programs name besides their own definitions.
+NAMESPACE: dict[str, Any] = {
+    "tf": tf,
+    "np": np,
+    "like": like,
+    "whole": whole,
+    "cut": cut,
+    "k0": k0,
+    "slope": slope,
+}
 
 
 def load(source: str, space: dict[str, Any]) -> Any:
     """The function `f` that the source defines, with source lines that AutoGraph can read."""
-    helpers = {h.__name__: h for h in HELPERS}
-    names = {"tf": tf, "np": np, **helpers, "__name__": "generated", **space}
+    names = {**NAMESPACE, "__name__": "generated", **space}
     exec(_code(source), names)
     return names["f"]
 

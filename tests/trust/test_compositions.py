@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
 from intaglio import tf
 from trust import compositions, hunt, snippets, verdicts
-from trust.programs import HELPERS
+from trust.programs import NAMESPACE
 
 TABLES = ("ELEMENTWISE", "MOVES", "REDUCTIONS", "PRODUCTS", "CONTROL", "STATE", "WRITES", "SPECIAL")
 
@@ -17,8 +16,7 @@ def test_every_snippet_runs(table: str) -> None:
     lines: list[str] = getattr(snippets, table)
     assert len(lines) == len(set(lines))
     for line in lines:
-        space = {"tf": tf, "np": np, **{h.__name__: h for h in HELPERS}}
-        space |= {"V": tf.Variable(0.5), "W": tf.Variable(tf.ones([3, 4]))}
+        space = {**NAMESPACE, "V": tf.Variable(0.5), "W": tf.Variable(tf.ones([3, 4]))}
         space |= {"X": tf.random.stateless_normal([5, 6], [1, 2]), "I": tf.range(5) * 7 % 5}
         result = eval(line, space)
         assert table == "WRITES" or (result.dtype is tf.float32 and result.shape.rank == 2), line
