@@ -17,7 +17,7 @@ from intaglio.base.dtypes import as_dtype, int32
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.composite_ops.linalg import decompositions
 from intaglio.composite_ops.linalg.norms import LAST, adjoint
-from intaglio.linear_operators.assertions import check_all
+from intaglio.linear_operators.assertions import check_all, positive
 from intaglio.linear_operators.specs import LinearOperatorSpec, has_tensors
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
@@ -512,8 +512,9 @@ class LinearOperator(Module, CompositeTensor):
     def _assert_positive_definite(self) -> Any:
         if not self.is_self_adjoint:
             raise NotImplementedError("assert_positive_definite is not implemented.")
-        raw.Cholesky(self.to_dense())
-        return None
+        factor = raw.Cholesky(self.to_dense())
+        # In a graph the check is what keeps the factorisation.
+        return positive(raw.MatrixDiagPart(factor), "Matrix was not positive definite.")
 
     def assert_self_adjoint(self, name: str = "assert_self_adjoint") -> Any:
         """Fails when it runs unless the matrices equal their adjoints."""

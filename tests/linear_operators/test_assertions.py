@@ -88,3 +88,18 @@ def test_assertions(name: str, what: str):
         traced = tf.function(lambda: (check(), tf.constant(1.0))[1])
         with pytest.raises(tf.errors.InvalidArgumentError, match=text):
             traced()
+
+
+@pytest.mark.parametrize("dtype", [tf.float64, tf.complex64])
+def test_a_graph_factorises_for_the_assertion_alone(dtype: Any):
+    """TensorFlow 2.21 was asked for the class of the error."""
+
+    def checked(matrix: Any) -> Any:
+        tf.linalg.LinearOperatorFullMatrix(matrix, is_self_adjoint=True).assert_positive_definite()
+        return matrix
+
+    good = tf.constant([[2, 1], [1, 2]], dtype)
+    for run in (checked, tf.function(checked), tf.function(checked, jit_compile=True)):
+        assert (run(good).numpy() == good.numpy()).all()
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Cholesky decomposition"):
+            run(tf.constant([[1, 2], [2, 1]], dtype))
