@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 _KINDS = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
-_CALL = re.compile(rf"= (.+?) ({'|'.join(_KINDS)})(?:-start)?\(")
+_CALL = re.compile(rf"= (.+?) ({'|'.join(_KINDS)})(-start)?\(")
+# The starts of asynchronous ones whose results are pairs of operands and results.
+_PAIRS = ("all-gather", "collective-permute")
 _ARRAY = re.compile(r"\b([a-z]+)(\d*)[a-z0-9]*\[([\d,]*)\]")
 
 
@@ -35,9 +37,22 @@ OBSERVERS: list[Callable[[str, str], None]] = []
 def read_collectives(text: str) -> tuple[Collective, ...]:
     """The collectives of an HLO module, by kind. A loop's body counts once."""
     found: dict[str, list[int]] = {}
-    for result, kind in _CALL.findall(text):
-        found.setdefault(kind, []).append(_bytes_of(result))
+    for result, kind, start in _CALL.findall(text):
+        is_pair = start and kind in _PAIRS and result.startswith("(")
+        found.setdefault(kind, []).append(_bytes_of(_second(result) if is_pair else result))
     return tuple([Collective(k, len(found[k]), sum(found[k])) for k in _KINDS if k in found])
+
+
+def _second(shape: str) -> str:
+    """The second shape of a tuple: `f32[8]` of `(f32[2]{0}, f32[8]{0}, u32[])`, without its layout."""
+    depth, parts = 0, [""]
+    for letter in re.sub(r"\{[^}]*\}|/\*.*?\*/", "", shape)[1:-1]:
+        depth += (letter in "([") - (letter in ")]")
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return parts[1]
 
 
 def _bytes_of(shape: str) -> int:

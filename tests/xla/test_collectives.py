@@ -47,6 +47,20 @@ def test_kinds_and_bytes() -> None:
     assert found == {"all-reduce": (2, 4007), "all-gather": (1, 64), "collective-permute": (1, 5)}
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "%s = (f32[2,3]{1,0}, f32[8,3]{1,0}) all-gather-start(%a), dimensions={0}",
+        "%s = ((f32[1,2]{1,0}, f32[4]{0}), (f32[4,2]{1,0}, f32[16]{0})) all-gather-start(%a, %b)",
+        "%s = (f32[24]{0}, f32[24]{0}, u32[], u32[]) collective-permute-start(%a)",
+    ],
+)
+def test_starts_have_their_operands_beside_results(line: str) -> None:
+    """As XLA's shape inference says of asynchronous collectives: of those the results are counted."""
+    (found,) = xla.collectives.read_collectives(line)
+    assert found[1:] == (1, 96)
+
+
 def test_bytes_of_rings() -> None:
     """Of n hosts each sends 2 (n - 1) / n of what is reduced, and its share n - 1 times to gather all."""
     reduced = xla.collectives.Collective("all-reduce", 1, 800)
