@@ -187,7 +187,7 @@ class Context(NamedTuple):
     spmd: Any = None
 
     @property
-    def place(self) -> Hashable:
+    def trace_key(self) -> Hashable:
         """What traces are told apart by: the replica, if there is one."""
         if self.spmd is not None:
             return (self.spmd, self.replica is None, self.updating)
@@ -229,12 +229,12 @@ def current() -> Context:
 
 def _push(context: Context) -> None:
     _contexts.stack.append(context)
-    RUNNING.replica = context.place
+    RUNNING.replica = context.trace_key
 
 
 def _pop() -> None:
     _contexts.stack.pop()
-    RUNNING.replica = _contexts.stack[-1].place if _contexts.stack else None
+    RUNNING.replica = _contexts.stack[-1].trace_key if _contexts.stack else None
 
 
 @contextmanager

@@ -420,7 +420,7 @@ def biased(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
 def product(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Rows are rows or columns of one operand, or matrices."""
     names = ("transpose_a", "transpose_b") if node.op is raw.MatMul else ("adj_x", "adj_y")
-    places: set[tuple[int, int]] = set()
+    dimensions: set[tuple[int, int]] = set()
     a, b = inputs
     rank = max(a.rank, b.rank)
     for number, (value, name) in enumerate(zip(inputs, names, strict=True)):
@@ -434,10 +434,10 @@ def product(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
             if from_end != outer:
                 raise Dependent("it sums over the rows")
             from_end = 2 if number == 0 else 1
-        places.add((from_end, state.group))
-    if len(places) != 1:
+        dimensions.add((from_end, state.group))
+    if len(dimensions) != 1:
         raise Dependent("rows of operands are in several places")
-    ((from_end, group),) = places
+    ((from_end, group),) = dimensions
     for value in inputs:
         alone = from_end > 2 and value.state == SHARED and value.rank >= from_end
         if alone and value.dims[0][value.rank - from_end] != 1:
@@ -449,8 +449,8 @@ def product(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
 def contracted(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Rows are an index of the result, and no other index."""
     equation = node.attrs["equation"].replace(" ", "")
-    left, _, right = equation.partition("->")
-    if "." in equation or not _:
+    left, arrow, right = equation.partition("->")
+    if "." in equation or not arrow:
         raise Dependent("its equation leaves indices open")
     terms = left.split(",")
     states = [(t, v.state) for t, v in zip(terms, inputs, strict=True)]
