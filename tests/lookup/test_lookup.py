@@ -6,11 +6,17 @@ What they answer is compared with TensorFlow in tests/parity/snippets/lookup_tab
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.base.dtypes import int64, string
+from intaglio.opdef.spec import Spec
+from intaglio.ops import compiled
+from intaglio.ops.text import native_strings
+from intaglio.runtime.lookup_tables import LookupTable
 
 
 def _table():
@@ -133,3 +139,36 @@ def test_tables_that_functions_make():
 
     numbers = tf.data.Dataset.from_tensor_slices(["a", "q", "b"]).map(number)
     assert [int(n) for n in numbers] == [0, 2, 1]
+
+
+def test_texts_by_machine_code_are_found_as_by_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of keys in their rows' order and others, after changes, and of arrays that are no block of memory."""
+    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    expected = {f"key {i}": i for i in range(300)}
+    table = LookupTable(string, Spec(int64, ()), "table")
+    table.insert(_texts(expected), np.arange(300))
+    asked = _texts([*expected, "", "key", "key 300", "kéy 1"] * 3)
+
+    def check() -> None:
+        wanted = [expected.get(k.decode(), -1) for k in asked.tolist()]
+        for _ in range(3):
+            assert table.find(asked, np.int64(-1)).tolist() == wanted
+            assert table.find(asked[::-2], np.int64(-1)).tolist() == wanted[::-2]
+        assert (table._texts is not None) == native_strings.ready("distinct", len(expected))
+
+    check()
+    for key in ["key 0", "key 7", "key 299"]:
+        expected.pop(key)
+    table.remove(_texts(["key 0", "key 7", "key 299"]))
+    check()
+    expected |= {"key 7": 1000, "key 12": 1001, "": 1002}
+    table.insert(_texts(["key 7", "key 12", ""]), np.arange(1000, 1003))
+    check()
+
+
+def _texts(texts: Iterable[str]) -> np.ndarray:
+    encoded = [t.encode() for t in texts]
+    found = np.empty(len(encoded), object)
+    found[:] = encoded
+    return found
