@@ -112,8 +112,12 @@ class Picture(ShownInNotebooks):
         of: dict[int, Any] = {}
         graphs = [self._graph, *reversed(walk.nested(self._graph))]
         for graph in graphs:
+            # The counter of a loop has no line of its own: its body has.
+            around = None
+            if graph is not self._graph:
+                around = next((n.frame for n in graph.nodes if n.frame is not None), None)
             for node in graph.nodes:
-                key = self._key(node, graph, level)
+                key = self._key(node, graph, around, level)
                 if key is not None:
                     of[id(node)] = key
                     groups.setdefault(key, []).append(node)
@@ -128,17 +132,16 @@ class Picture(ShownInNotebooks):
         boxes = [self._box(key, nodes, level) for key, nodes in groups.items()]
         return View(boxes, list(edges), list(groups.values()))
 
-    def _key(self, node: Node, graph: Graph, level: str) -> Any:
-        """What box a node is in; None for none."""
+    def _key(self, node: Node, graph: Graph, around: Frame | None, level: str) -> Any:
+        """What box a node is in; None for none. A node without a line has that `around` it."""
         if node.op is raw.Placeholder:
             if graph is not self._graph:
                 return None  # what a branch or body is placeholders
             return node.name if level == "ops" else "inputs"
         if level == "ops":
             return None if node.op is raw.Const else id(node)
-        # The counter of a loop has no line of its own: its body has.
-        frame = node.frame or next((n.frame for n in graph.nodes if n.frame is not None), None)
-        if frame is None or (node.frame is None and graph is self._graph):
+        frame = node.frame or around
+        if frame is None:
             return None if node.op is raw.Const else "other ops"
         return (frame.filename, frame.function) if level == "functions" else frame[:2]
 
