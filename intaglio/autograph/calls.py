@@ -141,7 +141,8 @@ def _called(function: Any, *args: Any, **kwargs: Any) -> Any:
     return converted_call(function, args, kwargs)
 
 
-_getters: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDictionary()
+# The names that are no properties to convert. A getter that calls `super` refers to its class: it is not kept.
+_without_getter: weakref.WeakKeyDictionary[type, set[str]] = weakref.WeakKeyDictionary()
 
 
 def attr(owner: Any, name: str, used: bool = True) -> Any:
@@ -149,22 +150,26 @@ def attr(owner: Any, name: str, used: bool = True) -> Any:
 
     `used` is False where the caller ignores the result.
     """
-    known = _getters.get(type(owner))
-    if known is None:
-        known = _getters.setdefault(type(owner), {})
-    if name not in known:
-        found = inspect.getattr_static(type(owner), name, None)
-        getter = found.fget if type(found) is property else None
-        is_users = type(getter) is FunctionType and is_convertible(getter)
-        known[name] = getter if is_users else None
-    getter = known[name]
+    kind = type(owner)
+    absent = _without_getter.get(kind)
+    if absent is None:
+        absent = _without_getter.setdefault(kind, set())
+    getter = None if name in absent else _getter(kind, name)
     if getter is None:
+        absent.add(name)
         value = _found(owner, name)
         if name == "__dict__":
             note_holder(owner, value)
         (reads.attribute if used else reads.tested)(owner, name, value)
         return ld(value) if used else value
     return converted_call(getter, (owner,), None)
+
+
+def _getter(kind: type, name: str) -> FunctionType | None:
+    """The function of a property that is to be converted."""
+    found = inspect.getattr_static(kind, name, None)
+    getter = found.fget if type(found) is property else None
+    return getter if type(getter) is FunctionType and is_convertible(getter) else None
 
 
 def method(owner: Any, name: str) -> Any:

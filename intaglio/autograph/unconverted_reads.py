@@ -228,9 +228,9 @@ def entered(manager: Any) -> Any:
     return manager
 
 
-_methods: weakref.WeakKeyDictionary[type, dict[str, FunctionType | None]] = (
-    weakref.WeakKeyDictionary()
-)
+# The special methods that a class does not have in Python. Those that it has are not kept: a function that
+# calls `super` refers to its class, which would live for ever.
+_without_method: weakref.WeakKeyDictionary[type, set[str]] = weakref.WeakKeyDictionary()
 
 
 def implicit(value: Any, *names: str) -> None:
@@ -239,14 +239,14 @@ def implicit(value: Any, *names: str) -> None:
     if recorder is None:
         return
     kind = type(value)
-    known = _methods.get(kind)
-    if known is None:
-        known = _methods.setdefault(kind, {})
+    absent = _without_method.get(kind)
+    if absent is None:
+        absent = _without_method.setdefault(kind, set())
     for name in names:
-        if name not in known:
-            known[name] = _method(kind, name)
-        method = known[name]
-        if method is not None:
+        method = None if name in absent else _method(kind, name)
+        if method is None:
+            absent.add(name)
+        else:
             called(method, (value,))
 
 
@@ -290,9 +290,8 @@ def called_with(function: Any, args: Sequence[Any]) -> None:
             implicit(value, *names)
 
 
-_computing: weakref.WeakKeyDictionary[type, dict[str, tuple[FunctionType, Any] | None]] = (
-    weakref.WeakKeyDictionary()
-)
+# The names that a class does not compute.
+_stored_names: weakref.WeakKeyDictionary[type, set[str]] = weakref.WeakKeyDictionary()
 
 
 def computed(owner: Any, name: str) -> None:
@@ -300,13 +299,12 @@ def computed(owner: Any, name: str) -> None:
     if reads.current() is None:
         return
     kind = type(owner)
-    known = _computing.get(kind)
-    if known is None:
-        known = _computing.setdefault(kind, {})
-    if name not in known:
-        known[name] = _computation(kind, name)
-    found = known[name]
+    stored = _stored_names.get(kind)
+    if stored is None:
+        stored = _stored_names.setdefault(kind, set())
+    found = None if name in stored else _computation(kind, name)
     if found is None:
+        stored.add(name)
         return
     function, descriptor = found
     if descriptor is _NOTHING:

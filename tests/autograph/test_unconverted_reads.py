@@ -1,10 +1,12 @@
 """What code reads that is traced without being converted."""
 
+import gc
 import importlib.util
 import logging
 import subprocess
 import sys
 import types
+import weakref
 
 import pytest
 
@@ -175,3 +177,36 @@ model.fit(x, y, verbose=0)
     )
     assert "self.scale: 2.0 -> 5.0 (read at" in done.stderr
     assert done.stdout.count("self.scale: 2.0 -> 5.0") == 2
+
+
+def test_classes_are_not_kept_for_what_they_compute() -> None:
+    """A function that calls `super` refers to its class."""
+
+    def traced() -> weakref.ref:
+        class Base:
+            rate = 2.0
+
+            def __getitem__(self, key: int) -> float:
+                return 1.0
+
+            def __getattr__(self, name: str) -> float:
+                return 3.0
+
+        class Own(Base):
+            @property
+            def scale(self) -> float:
+                return super().rate
+
+            def __getitem__(self, key: int) -> float:
+                return super().__getitem__(key)
+
+            def __getattr__(self, name: str) -> float:
+                return super().__getattr__(name)
+
+        own = Own()
+        assert tf.function(lambda x: x * own[0] * own.scale * own.absent)(tf.constant(1.0)) == 6.0
+        return weakref.ref(Own)
+
+    kind = traced()
+    gc.collect()
+    assert kind() is None
