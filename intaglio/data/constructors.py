@@ -12,7 +12,19 @@ import numpy as np
 
 from intaglio.base import nest, shapes
 from intaglio.base.composite import CompositeTensor
-from intaglio.base.dtypes import as_dtype, int64, string
+from intaglio.base.dtypes import (
+    DType,
+    as_dtype,
+    bool_,
+    complex128,
+    float16,
+    float32,
+    float64,
+    int32,
+    int64,
+    string,
+    uint64,
+)
 from intaglio.base.shapes import compatible
 from intaglio.data import building, element, files
 from intaglio.data.seeds import dataset_seeds
@@ -236,21 +248,43 @@ def _check_composite(part: Any, spec: Any, value: Any, structure: Any) -> None:
         )
 
 
+# The types of unknown rank that take a Python bool, in TensorFlow 2.21.
+_TAKEN_OF_BOOL = frozenset([bool_, int32, int64, uint64, float16, float32, float64, complex128])
+
+
+def _is_taken(value: Any, dtype: DType) -> bool:
+    """True if a component of unknown rank may be this value; one of known rank is cast from any number."""
+    if isinstance(value, Tensor):
+        return value.dtype is dtype
+    if isinstance(value, (np.ndarray, np.generic)):
+        return True
+    array = np.asarray(value)
+    kind = array.dtype.kind
+    if not array.size:
+        return True
+    if kind == "b":
+        return dtype in _TAKEN_OF_BOOL
+    taken = kind in "iufc" and dtype.is_complex
+    taken |= kind in "iuf" and dtype.is_floating
+    return taken or (kind in "iu" and dtype.is_integer)
+
+
 def _as_array(value: Any, spec: TensorSpec) -> Any:
-    """A yielded value as an array of the declared type, or None if NumPy cannot make it one.
+    """A yielded value as an array of the declared type, or None if it is none.
 
     Numbers are cast as NumPy casts arrays: 1.5 becomes 1 where integers are declared, as in TensorFlow.
     """
     try:
         if spec.dtype is string:
             return convert.to_array(value, string)
+        if spec.dims is None and not _is_taken(value, spec.dtype):
+            return None
         array = value._array if isinstance(value, Tensor) else np.asarray(value)
         if array.dtype == spec.dtype.numpy:
             return array
         if array.dtype.kind == "c" and not (spec.dtype.is_complex or spec.dtype.is_bool):
-            array = (
-                array.real
-            )  # NumPy's cast would warn, and filters of warnings are not the thread's own
+            # NumPy's cast would warn, and filters of warnings are not the thread's own.
+            array = array.real
         with np.errstate(all="ignore"):
             return array.astype(spec.dtype.numpy)
     except (TypeError, ValueError, OverflowError):

@@ -57,6 +57,38 @@ def test_generated_numbers_are_cast(value, dtype, expected):
     assert got.numpy().tolist() == expected
 
 
+@pytest.mark.parametrize(
+    ("value", "dtype", "expected"),
+    [
+        (1.5, tf.int32, None),
+        ([1, 2.5], tf.uint8, None),
+        (1, tf.bool, None),
+        (1j, tf.float32, None),
+        ("3", tf.float32, None),
+        (True, tf.uint8, None),
+        (True, tf.complex64, None),
+        (True, tf.int32, 1),
+        (True, tf.float16, 1.0),
+        (2**40, tf.int32, 0),
+        (-1, tf.uint8, 255),
+        ([], tf.bool, []),
+        ((1.5,), tf.complex64, [1.5]),
+        (np.float64(1.5), tf.bool, True),
+        (np.array([1.5], object), tf.uint8, [1]),
+    ],
+)
+def test_generated_values_of_unknown_rank_keep_their_kind(value, dtype, expected):
+    """TensorFlow 2.21 was asked for each, and for a tensor of float32."""
+    generated = Dataset.from_generator(lambda: [value], dtype)
+    if expected is None:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="did not match"):
+            list(generated)
+    else:
+        assert [x.numpy().tolist() for x in generated] == [expected]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="did not match"):
+        list(Dataset.from_generator(lambda: [tf.constant(1.5)], tf.int32))
+
+
 def test_bad_generators():
     scalar = tf.TensorSpec((), tf.int32)
     for value in ("a", None):
