@@ -284,7 +284,7 @@ def _as_array(value: Any, spec: TensorSpec) -> Any:
             return array
         if array.dtype.kind == "c" and not (spec.dtype.is_complex or spec.dtype.is_bool):
             # NumPy's cast would warn, and filters of warnings are not the thread's own.
-            array = array.real
+            array = np.real(array)
         with np.errstate(all="ignore"):
             return array.astype(spec.dtype.numpy)
     except (TypeError, ValueError, OverflowError):
