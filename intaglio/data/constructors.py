@@ -16,6 +16,7 @@ from intaglio.base.dtypes import (
     DType,
     as_dtype,
     bool_,
+    cast_array,
     complex128,
     float16,
     float32,
@@ -282,11 +283,7 @@ def _as_array(value: Any, spec: TensorSpec) -> Any:
         array = value._array if isinstance(value, Tensor) else np.asarray(value)
         if array.dtype == spec.dtype.numpy:
             return array
-        if array.dtype.kind == "c" and not (spec.dtype.is_complex or spec.dtype.is_bool):
-            # NumPy's cast would warn, and filters of warnings are not the thread's own.
-            array = np.real(array)
-        with np.errstate(all="ignore"):
-            return array.astype(spec.dtype.numpy)
+        return cast_array(array, spec.dtype)
     except (TypeError, ValueError, OverflowError):
         return None
 

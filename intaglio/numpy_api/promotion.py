@@ -10,14 +10,13 @@ Functions of two operands, such as `tnp.add`, keep NumPy's rule there too: their
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from intaglio.base import dtypes
-from intaglio.base.dtypes import DType, as_dtype
+from intaglio.base.dtypes import DType, as_dtype, cast_array
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import lattice
@@ -211,11 +210,9 @@ def _from_values(value: Any, dtype: DType | None) -> Tensor:
         return convert.to_tensor(value)
     if array.dtype.kind in "SUO":
         return convert.to_tensor(value)
-    wanted = (dtype or _own_dtype(value)).numpy
-    if array.dtype != wanted and wanted.kind not in "SUO":
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an imaginary part goes, as by a cast
-            array = array.astype(wanted)
+    wanted = dtype or _own_dtype(value)
+    if array.dtype != wanted.numpy and wanted.numpy.kind not in "SUO":
+        array = cast_array(array, wanted)
     return convert.to_tensor(array)
 
 

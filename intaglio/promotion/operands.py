@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from intaglio.base import dtypes
-from intaglio.base.dtypes import DType, as_dtype
+from intaglio.base.dtypes import DType, as_dtype, cast_array
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.promotion import lattice
@@ -85,9 +84,7 @@ def as_tensor(value: Any, dtype: DType) -> Tensor:
         return tensor if tensor.dtype is dtype else raw.Cast(tensor, DstT=dtype)
     array = as_array(value, kind_of(value).dtype)
     if array.dtype != dtype.numpy:
-        with np.errstate(all="ignore"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an imaginary part goes, as by a cast
-            array = array.astype(dtype.numpy)
+        array = cast_array(array, dtype)
     return convert.to_tensor(array)
 
 
