@@ -18,14 +18,14 @@ from intaglio.autodiff.registered import ATTRIBUTE, named
 from intaglio.autodiff.tape import Tape
 from intaglio.base import nest
 from intaglio.opdef import convert, door, raw
-from intaglio.opdef.dispatch import dispatchable, unoffered
+from intaglio.opdef.dispatch import dispatchable, without_global_dispatch
 from intaglio.opdef.keys import key
 from intaglio.opdef.tensor import Tensor
 
 _numbers = itertools.count()
 
 
-@unoffered
+@without_global_dispatch
 @dispatchable
 def custom_gradient(f: Callable[..., Any] | None = None) -> Callable[..., Any]:
     """Gives `f` the gradient that it returns besides its result: `f(*x) -> (y, grad_fn)`.

@@ -15,7 +15,7 @@ from intaglio.base import later
 from intaglio.base.dtypes import as_dtype, bfloat16, float32, int32, string
 from intaglio.base.shapes import TensorShape
 from intaglio.compat_v1.partitioned_variables import PartitionedVariable
-from intaglio.compat_v1.sparse_functions import whole_table
+from intaglio.compat_v1.sparse_functions import merge_partitions
 from intaglio.compat_v1.variable_scopes import (
     GraphKeys,
     get_collection,
@@ -142,7 +142,7 @@ def embedding_lookup(
     find = later.named(f"{_NEW}nn.embedding_lookup")
     if not isinstance(params, (list, tuple, PartitionedVariable)):
         return find(params, ids, max_norm, name)
-    return find(*whole_table(params, ids, partition_strategy), max_norm, name)
+    return find(*merge_partitions(params, ids, partition_strategy), max_norm, name)
 
 
 def string_split(

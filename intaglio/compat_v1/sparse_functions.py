@@ -96,7 +96,7 @@ def reduce_max_sparse(
     return _reduced(raw.SparseReduceMaxSparse, sp_input, axes, bool(keepdims or keep_dims))
 
 
-def whole_table(params: Any, ids: Any, partition_strategy: str) -> tuple[Any, Any]:
+def merge_partitions(params: Any, ids: Any, partition_strategy: str) -> tuple[Any, Any]:
     """One table of several that share the ids, and the rows of the ids in it.
 
     By "mod" id i is in table i % n, by "div" tables follow each other. Raises ValueError for another
@@ -131,7 +131,7 @@ def embedding_lookup_sparse(
 ) -> Any:
     """`tf.nn.embedding_lookup_sparse`, of tables that share the ids by "mod" or "div"."""
     if isinstance(sp_ids, SparseTensor):
-        params, ids = whole_table(params, sp_ids.values, partition_strategy)
+        params, ids = merge_partitions(params, sp_ids.values, partition_strategy)
         sp_ids = SparseTensor(sp_ids.indices, ids, sp_ids.dense_shape)
     return sparse_embeddings.embedding_lookup_sparse(
         params, sp_ids, sp_weights, combiner, max_norm, name, allow_fast_lookup
@@ -153,7 +153,7 @@ def safe_embedding_lookup_sparse(
     if embedding_weights is not None and isinstance(sparse_ids, SparseTensor):
         tables = embedding_weights
         if not isinstance(tables, (list, tuple)) or tables:
-            embedding_weights, ids = whole_table(tables, sparse_ids.values, partition_strategy)
+            embedding_weights, ids = merge_partitions(tables, sparse_ids.values, partition_strategy)
             below = raw.Less(sparse_ids.values, raw.ZerosLike(sparse_ids.values))
             ids = raw.SelectV2(below, sparse_ids.values, ids)  # these are left out
             sparse_ids = SparseTensor(sparse_ids.indices, ids, sparse_ids.dense_shape)

@@ -148,14 +148,14 @@ class Entry:
         for target in self.targets:
             if target.takes(values):
                 return target.run(target.function, self, values)
-        is_offered = self.function not in _UNOFFERED
-        if EVERYWHERE and is_offered:
+        is_dispatched = self.function not in _WITHOUT_GLOBAL_DISPATCH
+        if EVERYWHERE and is_dispatched:
             result = ask_everywhere(self.function, *self._as_written(values))
             if result is not NOT_SUPPORTED:
                 return result
         if self.around is not None:
             return self.around(self, values)
-        for value in values if is_offered else ():
+        for value in values if is_dispatched else ():
             for item in value if type(value) in (list, tuple) else (value,):
                 if not isinstance(item, (CompositeTensor, list, tuple)):
                     PLAIN.add(type(item))
@@ -193,7 +193,7 @@ _LEAVE_OUT = types.CellType(levels.leave_out_package)
 _NAMED = inspect.Parameter.KEYWORD_ONLY
 _bodies: dict[types.FunctionType, types.FunctionType] = {}
 _entries: dict[types.FunctionType, Entry] = {}
-_UNOFFERED: set[Any] = set()
+_WITHOUT_GLOBAL_DISPATCH: set[Any] = set()
 _lock = lasting_lock()
 
 
@@ -321,7 +321,7 @@ def ask_everywhere(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     return NOT_SUPPORTED
 
 
-def offered(function: F) -> F:
+def globally_dispatchable(function: F) -> F:
     """Decorates a public function that takes any number of arguments: calls that it refuses are offered
     to libraries. Extension types have no targets for it.
     """
@@ -339,11 +339,11 @@ def offered(function: F) -> F:
     return public  # type: ignore[return-value]  # callable as the function is
 
 
-def unoffered(function: F) -> F:
+def without_global_dispatch(function: F) -> F:
     """Decorates a dispatchable function of whose calls libraries are not notified: extension types may have
     targets for it, and other types none.
     """
-    _UNOFFERED.add(function)
+    _WITHOUT_GLOBAL_DISPATCH.add(function)
     return function
 
 

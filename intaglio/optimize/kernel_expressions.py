@@ -26,7 +26,7 @@ def may_be_expressed(node: Node, shapes_known: bool = False) -> bool:
     op = node.op
     return (
         op not in (raw.Const, raw.Placeholder)
-        and not (op.stateful or op.has_graphs or _draws(node))
+        and not (op.stateful or op.has_graphs or _is_random(node))
         and op.kernel_fn is not None
         and bool(node.outputs)
         and not any([kind == "service" for kind, _ in op.kernel_order])
@@ -35,7 +35,7 @@ def may_be_expressed(node: Node, shapes_known: bool = False) -> bool:
     )
 
 
-def _draws(node: Node) -> bool:
+def _is_random(node: Node) -> bool:
     """True for random numbers of another seed in each call."""
     seeds = [node.attrs[name] for name in ("seed", "seed2") if name in node.attrs]
     return bool(seeds) and not any(seeds)

@@ -279,7 +279,7 @@ class _Evaluation:
 
     def _unrolled(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
         cond, body = node.attrs["cond"], node.attrs["body"]
-        if cond.opaque or body.opaque or _draws(body):
+        if cond.opaque or body.opaque or _has_op_state(body):
             raise NotUnrolled
         state = inputs
         for _ in range(MAX_ITERATIONS + 1):
@@ -373,7 +373,7 @@ def _taken(condition: np.ndarray, names: Sequence[str]) -> int:
     return index if 0 <= index < len(names) else len(names) - 1
 
 
-def _draws(graph: Graph) -> bool:
+def _has_op_state(graph: Graph) -> bool:
     """True if a graph has an op with a state of its own, such as a stream of random numbers."""
     return any(
         n.op.stateful and n.outputs and not n.op.has_graphs and not _takes_resource(n)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio import vectorize
-from intaglio.opdef.dispatch import dispatchable, unoffered
+from intaglio.opdef.dispatch import dispatchable, without_global_dispatch
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace import choices, loops, ordering
 
@@ -101,7 +101,7 @@ def while_loop(
     )
 
 
-@unoffered
+@without_global_dispatch
 @dispatchable
 def map_fn(
     fn: Callable[[Any], Any],
@@ -130,7 +130,7 @@ def map_fn(
 map_fn.__autograph_functions__ = {"fn": 0}  # type: ignore[attr-defined]  # a mark on the function
 
 
-@unoffered
+@without_global_dispatch
 @dispatchable
 def vectorized_map(
     fn: Callable[[Any], Any], elems: Any, fallback_to_while_loop: bool = True, warn: bool = True

@@ -102,7 +102,7 @@ def test_operands_keep_their_order_and_numbers_take_the_type():
     assert right is s
 
 
-def test_functions_that_libraries_are_not_told_of():
+def test_functions_without_global_dispatch():
     # tf.get_static_value returns what is no tensor; tf.constant refuses it.
     assert tf.get_static_value(s) is s
     with pytest.raises(TypeError, match="symbolic"):

@@ -24,7 +24,7 @@ from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.ir.replicas import NotOneProgram, differs_by_replica
 from intaglio.opdef import convert, door, raw
-from intaglio.opdef.dispatch import dispatchable, unoffered
+from intaglio.opdef.dispatch import dispatchable, without_global_dispatch
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.runtime.executors import executor_of
@@ -37,7 +37,7 @@ newaxis = None
 _TENSORS = (ActsAsTensor, TensorInParts)
 
 
-@unoffered
+@without_global_dispatch
 @dispatchable
 def constant(value: Any, dtype: Any = None, shape: Any = None, name: str = "Const") -> Tensor:
     """A tensor of a Python or NumPy value.
@@ -151,7 +151,7 @@ def is_symbolic_tensor(tensor: Any) -> bool:
     return isinstance(tensor, SymbolicTensor)
 
 
-@unoffered
+@without_global_dispatch
 @dispatchable
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
     """The value as a NumPy array if it is known without running, else None.

@@ -16,7 +16,7 @@ from intaglio.base import dtypes, nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.composite_ops.array.creation import get_static_value
 from intaglio.opdef import convert, door, raw
-from intaglio.opdef.dispatch import dispatchable, offered
+from intaglio.opdef.dispatch import dispatchable, globally_dispatchable
 from intaglio.opdef.tensor import Tensor
 
 
@@ -409,7 +409,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     return raw.BroadcastTo(input, shape, name=name)
 
 
-@offered
+@globally_dispatchable
 def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[Tensor]:
     """Coordinate grids of vectors: one tensor for each, all of the shape they span.
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.opdef import convert, door, products, raw
-from intaglio.opdef.dispatch import dispatchable, offered
+from intaglio.opdef.dispatch import dispatchable, globally_dispatchable
 from intaglio.opdef.operators import pair
 from intaglio.opdef.tensor import Tensor
 
@@ -82,7 +82,7 @@ def matvec(
 # -- einsum ----------------------------------------------------------------------------
 
 
-@offered
+@globally_dispatchable
 def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
     """The sum of products that the equation describes: `tf.einsum("ij,jk->ik", a, b)`.
 
