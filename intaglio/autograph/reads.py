@@ -71,7 +71,8 @@ class Recorder:
         self.objects: dict[Any, tuple[AccessPath, Any, origins.Origin]] = {}
         self.written: set[Any] = set()
         self.keep: list[Any] = []  # what the ids are of
-        self.scanned: set[tuple[int, int]] = set()  # the functions whose code was looked at
+        # The functions whose code was looked at, with their first argument; those of libraries without one.
+        self.scanned: set[int | tuple[int, int]] = set()
         self.absorbed: list[Read] = []
         self.effects = side_effects.Effects()
 

@@ -167,28 +167,26 @@ def observer() -> Callable[[Node], None] | None:
     def observe(node: Node) -> None:
         if node.origin and id(node.origin[0][0]) in done:
             return
-        frame: FrameType | None = sys._getframe(2)
-        while frame is not None and frame is not outside:
+        for frame in origins.users_frames(sys._getframe(2), outside):
             code = frame.f_code
-            if not origins.is_ours_by_name(code):
-                if id(code) in done:
+            if id(code) in done:
+                return
+            if id(code) not in loads_of:
+                loads_of[id(code)] = code, _loads(code) if _is_unconverted(frame) else None
+            loads = loads_of[id(code)][1]
+            if loads is None or all([load.kind == GLOBAL for load in loads.loads]):
+                done.add(id(code))
+            else:
+                first = frame.f_locals.get(code.co_varnames[0]) if code.co_varnames else None
+                # The code of another object reads other attributes; all tensors are alike.
+                ident = id(code), 0 if isinstance(first, Tensor) else id(first)
+                if ident in seen:
                     return
-                if id(code) not in loads_of:
-                    loads_of[id(code)] = code, _loads(code) if _is_unconverted(frame) else None
-                loads = loads_of[id(code)][1]
-                if loads is None or all([load.kind == GLOBAL for load in loads.loads]):
-                    done.add(id(code))
-                else:
-                    first = frame.f_locals.get(code.co_varnames[0]) if code.co_varnames else None
-                    ident = id(code), id(first)
-                    if ident in seen:
-                        return
-                    seen.add(ident)
-                if loads is not None:
-                    # What the cells of the closure are is not known of a frame.
-                    scope = _Scope(code, frame.f_globals, {}, frame.f_locals)
-                    _Scan(recorder).note_all(scope, loads)
-            frame = frame.f_back
+                seen.add(ident)
+            if loads is not None:
+                # What the cells of the closure are is not known of a frame.
+                scope = _Scope(code, frame.f_globals, {}, frame.f_locals)
+                _Scan(recorder).note_all(scope, loads)
 
     return observe
 
@@ -203,7 +201,7 @@ def _is_users(code: CodeType, names: dict[str, Any]) -> bool:
         return False
     package = (names.get("__name__") or "").partition(".")[0]
     is_known = libraries.is_standard(package) or libraries.library_of(names) is not None
-    return not is_known and not origins.is_ours_by_name(code)
+    return not is_known and not origins.is_ours(code)
 
 
 # -- functions -------------------------------------------------------------------------------
@@ -228,9 +226,11 @@ def entered(manager: Any) -> Any:
     return manager
 
 
-# The special methods that a class does not have in Python. Those that it has are not kept: a function that
-# calls `super` refers to its class, which would live for ever.
-_without_method: weakref.WeakKeyDictionary[type, set[str]] = weakref.WeakKeyDictionary()
+# The special methods that a class does not have in Python, and the tuples of names of which it has none.
+# Those that it has are not kept: a function that calls `super` refers to its class, which would live for ever.
+_without_method: weakref.WeakKeyDictionary[type, set[str | tuple[str, ...]]] = (
+    weakref.WeakKeyDictionary()
+)
 
 
 def implicit(value: Any, *names: str) -> None:
@@ -242,12 +242,18 @@ def implicit(value: Any, *names: str) -> None:
     absent = _without_method.get(kind)
     if absent is None:
         absent = _without_method.setdefault(kind, set())
+    if names in absent:
+        return
+    has_none = True
     for name in names:
         method = None if name in absent else _method(kind, name)
         if method is None:
             absent.add(name)
         else:
+            has_none = False
             called(method, (value,))
+    if has_none:
+        absent.add(names)
 
 
 def _method(kind: type, name: str) -> FunctionType | None:
@@ -347,17 +353,22 @@ class _Scan:
             function, args = function.__func__, (function.__self__, *args)
         if type(function) is not FunctionType:
             return
+        scanned = self.recorder.scanned
+        if id(function) in scanned:
+            return
         code = function.__code__
-        wrapped = getattr(function, "__wrapped__", None)
-        if wrapped is not None and not _is_users(code, function.__globals__):
-            self.function(wrapped, args, kwargs)
+        if not _is_users(code, function.__globals__):
+            wrapped = getattr(function, "__wrapped__", None)
+            if wrapped is not None:
+                self.function(wrapped, args, kwargs)
+            else:  # of a library, whatever its arguments are
+                scanned.add(id(function))
+                self.recorder.keep.append(function)
             return
         ident = id(function), id(args[0]) if args else 0
-        if ident in self.recorder.scanned or self.depth == MAX_DEPTH:
+        if ident in scanned or self.depth == MAX_DEPTH:
             return
-        if not _is_users(code, function.__globals__):
-            return
-        self.recorder.scanned.add(ident)
+        scanned.add(ident)
         self.recorder.keep += (function, *args[:1])
         cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
         values = {**dict(zip(code.co_varnames[: code.co_argcount], args, strict=False)), **kwargs}

@@ -11,8 +11,20 @@ from typing import NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-# Whether code is the package's own, or runs programs, by file name: code objects are slow to hash.
-_ours: dict[str, bool | str] = {}
+# Whose code a file has. The package's own is the falsy one, so that a walk of the stack asks one thing.
+_OURS, _USERS, _RUNNER = 0, 1, 2
+
+
+# By file name, for code objects are slow to hash.
+_owners: dict[str, int] = {}
+
+
+def _owner(filename: str) -> int:
+    owner = _owners.get(filename)
+    if owner is None:
+        is_own = filename.startswith((PACKAGE, "<intaglio"))
+        owner = _owners[filename] = _OURS if is_own else _USERS
+    return owner
 
 
 class Frame(NamedTuple):
@@ -51,8 +63,7 @@ MAX_FRAMES = 6
 class _Enclosing(threading.local):
     """A frame of this thread that waits for the code it has called, and the origin of its callers."""
 
-    frame: FrameType | None = None
-    origin: Origin = ()
+    innermost: tuple[FrameType | None, Origin] = None, ()
 
 
 _enclosing = _Enclosing()
@@ -67,13 +78,11 @@ class enclosing:
     __slots__ = ("_before",)
 
     def __enter__(self) -> None:
-        frame = sys._getframe(1)
-        self._before = _enclosing.frame, _enclosing.origin
-        _enclosing.origin = capture(2)
-        _enclosing.frame = frame
+        self._before = _enclosing.innermost
+        _enclosing.innermost = sys._getframe(1), capture(2)
 
     def __exit__(self, *error: object) -> None:
-        _enclosing.frame, _enclosing.origin = self._before
+        _enclosing.innermost = self._before
 
 
 def capture(skip: int = 1, most: int = MAX_FRAMES) -> Origin:
@@ -83,21 +92,24 @@ def capture(skip: int = 1, most: int = MAX_FRAMES) -> Origin:
     except ValueError:
         return ()
     found: list[tuple[CodeType, int]] = []
-    known = _ours
-    end = _enclosing.frame if most <= MAX_FRAMES else None
+    owners = _owners
+    end, callers = _enclosing.innermost if most <= MAX_FRAMES else (None, ())
+    # Every node of a trace walks the stack: most of its frames are the package's own.
     while frame is not None:
-        if frame is end:
-            found += _enclosing.origin[: most - len(found)]
-            break
         code = frame.f_code
-        is_own = known.get(code.co_filename)
-        if is_own is None:
-            is_own = known[code.co_filename] = is_ours(code)
-        if not is_own:
+        try:
+            owner = owners[code.co_filename]
+        except KeyError:
+            owner = _owner(code.co_filename)
+        if not owner:
+            if frame is end:
+                found += callers[: most - len(found)]
+                break
+        elif owner == _USERS:
             found.append((code, frame.f_lasti))
             if len(found) == most:
                 break
-        elif is_own is _RUNNER:
+        else:
             while found and found[-1][0].co_filename == _RUNPY:
                 found.pop()
             break
@@ -105,14 +117,12 @@ def capture(skip: int = 1, most: int = MAX_FRAMES) -> Origin:
     return tuple(found)
 
 
-# What `_ours` has for a file that runs the user's program: the stack of the program ends there.
-_RUNNER = "runner"
 _RUNPY = "<frozen runpy>"
 
 
 def runs_programs(filename: str) -> None:
     """From now on stacks end at frames of this file, whose callers are no part of the user's program."""
-    _ours[filename] = _RUNNER
+    _owners[filename] = _RUNNER
 
 
 _EMPTY = compile("", "", "exec")
@@ -128,8 +138,19 @@ def at(filename: str, lineno: int, function: str) -> Origin:
 
 def is_ours(code: CodeType) -> bool:
     """True for code of this package and for code that it generates."""
-    name = code.co_filename
-    return name.startswith((PACKAGE, "<intaglio"))
+    return _owner(code.co_filename) != _USERS
+
+
+def users_frames(frame: FrameType | None, end: FrameType | None) -> list[FrameType]:
+    """The frames that are not this package's own, from one up to another of its callers without it."""
+    found: list[FrameType] = []
+    owners = _owners
+    while frame is not end and frame is not None:
+        name = frame.f_code.co_filename
+        if (owners[name] if name in owners else _owner(name)) == _USERS:
+            found.append(frame)
+        frame = frame.f_back
+    return found
 
 
 def running(frame: FrameType) -> Frame:
@@ -172,14 +193,6 @@ def is_of_standard_library(filename: str) -> bool:
 def stack(skip: int = 1) -> Origin:
     """As `capture`, all frames of the user's."""
     return capture(skip + 1, sys.maxsize)
-
-
-def is_ours_by_name(code: CodeType) -> bool:
-    """As `is_ours`, remembered for each file."""
-    known = _ours.get(code.co_filename)
-    if known is None:
-        known = _ours[code.co_filename] = is_ours(code)
-    return bool(known)
 
 
 def frames(origin: Origin) -> list[Frame]:

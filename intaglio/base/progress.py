@@ -127,7 +127,7 @@ def line(work: _Work) -> str:
 def _line_of(thread: int) -> Frame | None:
     """The user's line that a thread executes."""
     frame = sys._current_frames().get(thread)
-    while frame is not None and origins.is_ours_by_name(frame.f_code):
+    while frame is not None and origins.is_ours(frame.f_code):
         frame = frame.f_back
     return None if frame is None else origins.running(frame)
 

@@ -33,7 +33,7 @@ STYLE = _Style()
 
 def _as_objects() -> bool:
     """Whether the method that calls this gives sizes as objects: it does to the user's code, if asked to."""
-    return STYLE.dimensions and not origins.is_ours_by_name(sys._getframe(2).f_code)
+    return STYLE.dimensions and not origins.is_ours(sys._getframe(2).f_code)
 
 
 class TensorShape(Written):

@@ -19,7 +19,7 @@ import numpy as np
 
 from intaglio.autograph.libraries import is_standard
 from intaglio.base.log import logger
-from intaglio.base.origins import Frame, is_ours_by_name
+from intaglio.base.origins import Frame, is_ours
 from intaglio.debugging.lines import followed
 from intaglio.debugging.repeatable import RepeatableCall
 from intaglio.function import control
@@ -252,7 +252,7 @@ class _Names:
 def _is_users(frame: FrameType) -> bool:
     """False for code of this package and of Python's library."""
     package = str(frame.f_globals.get("__name__")).partition(".")[0]
-    return not is_ours_by_name(frame.f_code) and not is_standard(package)
+    return not is_ours(frame.f_code) and not is_standard(package)
 
 
 def _tensors(name: str, value: Any) -> list[tuple[str, SymbolicTensor]]:

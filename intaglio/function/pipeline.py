@@ -67,7 +67,7 @@ def _compiles_ahead(graph: Graph) -> bool:
         return whole_graph.is_arithmetic(graph)
     # How often a loop is run is known once its bounds are constants.
     return (
-        any(op.has_graphs for op in walk.own_ops(graph))
+        any([n.op.has_graphs for n in graph.nodes])
         and native.has_unknown_trip_count(graph)
         and not _runs_by_data(graph)
         and whole_graph.is_arithmetic(graph)
@@ -128,7 +128,7 @@ def _checked_if_it_pays(specialized: Graph) -> Runnable | None:
 
 
 def _is_static(graph: Graph) -> bool:
-    return all(shapes.known(v.dims) for v in graph.inputs)
+    return all([shapes.known(v.spec.shape) for v in graph.inputs])
 
 
 def _optimizes() -> bool:

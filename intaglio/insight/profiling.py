@@ -206,7 +206,7 @@ def _stack(frame: FrameType | None, functions: dict[str, Function]) -> tuple[Ste
     while frame is not None and depth < MAX_DEPTH:
         depth += 1
         code = frame.f_code
-        is_own = origins.is_ours_by_name(code) or code.co_filename.startswith("<frozen ")
+        is_own = origins.is_ours(code) or code.co_filename.startswith("<frozen ")
         if is_own:  # it waits for a thread of its own, say, in Python's library
             while (
                 found

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 
-from intaglio.base import shapes
 from intaglio.ir import walk
-from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.graph import Graph, Node
+from intaglio.opdef.op import Op
 from intaglio.ops.compiled import WORK_PER_FUNCTION
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
@@ -68,22 +68,36 @@ def has_unknown_trip_count(graph: Graph) -> bool:
 def _kernel_seconds(node: Node) -> float:
     """What grows with the sizes of a node's arrays, as far as they are known."""
     op = node.op
-    if op.shape_only:
+    per_result = _PER_RESULT.get(op)
+    if per_result is None:
+        per_result = _PER_RESULT[op] = _per_result(op)
+    if per_result == 0.0:
         return 0.0
-    results = sum([_elements(v) for v in node.outputs])
-    if "scalar" in op.rules:
-        heavy = max(op.work_per_element / WORK_PER_FUNCTION, 1.0)
-        return (PER_ELEMENT if op.native_exact else heavy * PER_FUNCTION) * results
-    operands = sorted([_elements(v) for v in node.inputs], reverse=True)
+    results = sum([v.spec.count or 0 for v in node.outputs])
+    if per_result > 0.0:
+        return per_result * results
+    operands = sorted([v.spec.count or 0 for v in node.inputs], reverse=True)
     if op.bilinear:
         multiplications = math.sqrt(math.prod(operands[:2]) * results)
         return PER_ELEMENT * results + PER_MULTIPLICATION * multiplications
-    if op.data_inputs or op.cheap or not operands:
+    if not operands:
         return PER_ELEMENT * results
     if op.reduces:
         return PER_ELEMENT * operands[0]
     return PER_ELEMENT_OF_OTHERS * max(results, operands[0])
 
 
-def _elements(value: SymbolicTensor) -> int:
-    return shapes.count(value.dims) or 0
+# Seconds for an element of the results, by op.
+_PER_RESULT: dict[Op, float] = {}
+_BY_OPERANDS = -1.0  # what it takes depends on the operands as well
+
+
+def _per_result(op: Op) -> float:
+    if op.shape_only:
+        return 0.0
+    if "scalar" in op.rules:
+        heavy = max(op.work_per_element / WORK_PER_FUNCTION, 1.0)
+        return PER_ELEMENT if op.native_exact else heavy * PER_FUNCTION
+    if not op.bilinear and (op.data_inputs or op.cheap):
+        return PER_ELEMENT
+    return _BY_OPERANDS
