@@ -24,6 +24,16 @@ def named(target: str) -> Any:
     return operator.attrgetter(attribute)(module) if attribute else module
 
 
+class Module:
+    """A module that is imported when a name in it is first asked for."""
+
+    def __init__(self, target: str) -> None:
+        self._target = target
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(named(self._target), name)
+
+
 # What Python gives every module, and the version.
 _OF_MODULES = {
     *("__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__"),

@@ -156,7 +156,7 @@ def _doctor(options: argparse.Namespace, run: Run) -> int:
         "keras": _installed("keras"),
         "import tensorflow": _tensorflow(),
         "processors": os.cpu_count(),
-        "cache": None if folder is None else str(folder),
+        "cache": folder,
         "variables": {n: v for n, v in sorted(os.environ.items()) if n.startswith("INTAGLIO_")},
         "problems": problems,
     }
@@ -172,12 +172,13 @@ def _doctor(options: argparse.Namespace, run: Run) -> int:
 
 def _cache(options: argparse.Namespace, run: Run) -> int:
     folder = object_cache.folder()
-    files = [] if folder is None else [f for f in folder.iterdir() if object_cache.is_ours(f)]
+    inside = [] if folder is None else pathlib.Path(folder).iterdir()
+    files = [f for f in inside if object_cache.is_ours(f.name)]
     total = sum([f.stat().st_size for f in files])
     if options.action == "clear":
         for file in files:
             file.unlink(missing_ok=True)
-    facts = {"folder": None if folder is None else str(folder), "files": len(files), "bytes": total}
+    facts = {"folder": folder, "files": len(files), "bytes": total}
     if options.action == "explain":
         facts |= {"chosen by": _chosen_by(), "limit in bytes": object_cache.MAX_FOLDER_BYTES}
     if options.json:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native.llvm import jit, object_cache
+from intaglio.native.llvm import compiler, jit, object_cache
 
 PROGRAM = """
 import numpy as np
@@ -155,7 +155,7 @@ def test_code_for_another_processor_or_version_is_not_used(changed, monkeypatch,
     assert read[-1] is not None
     same = getattr(jit, changed)
     monkeypatch.setattr(jit, changed, same + ("" if changed == "CPU" else ",") + "x")
-    monkeypatch.setattr(jit, "_machine", lambda effort: Machine())
+    monkeypatch.setattr(compiler, "machine", lambda *_: Machine())
     assert jit.compiled(text) == b"other"
     assert read[-1] is None
     assert len(list(tmp_path.iterdir())) == 2
@@ -209,7 +209,7 @@ def test_a_fork_waits_for_threads_that_compile():
     holds, done = threading.Event(), threading.Event()
 
     def compiling():
-        with jit._lock:
+        with compiler.LOCK:
             holds.set()
             time.sleep(0.2)
             done.set()
@@ -219,8 +219,8 @@ def test_a_fork_waits_for_threads_that_compile():
     holds.wait()
     child = os.fork()
     if not child:
-        os._exit(0 if done.is_set() and jit._lock.acquire(timeout=1) else 1)
+        os._exit(0 if done.is_set() and compiler.LOCK.acquire(timeout=1) else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     thread.join()
-    assert jit._lock.acquire(blocking=False)
-    jit._lock.release()
+    assert compiler.LOCK.acquire(blocking=False)
+    compiler.LOCK.release()

@@ -5,26 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from intaglio.native.kernels import (
-    col2im,
-    convolution,
-    depthwise_convolution,
-    grouped_convolution,
-    im2col,
-    matmul,
-    narrow_convolution,
-    narrow_matmul,
-    strided_input_gradient,
-    winograd,
-    winograd_filter_gradient,
-    winograd_pooling,
-)
+from intaglio.base import later
+from intaglio.native.kernels import convolution, im2col, matmul
 from intaglio.native.kernels.convolution import Geometry
-from intaglio.native.kernels.pooling import pooling
 from intaglio.native.kernels.pooling_epilogue import Pooling
 from intaglio.native.kernels.sequence import Chain, Rounding
 from intaglio.native.kernels.windows import Windows
@@ -32,6 +19,41 @@ from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, F4_TRANSFO
 from intaglio.ops.nn.convolution import plan_of
 from intaglio.ops.nn.pooling_kernels import plan
 from intaglio.ops.nn.windows import Axis
+
+if TYPE_CHECKING:
+    from intaglio.native.kernels import (
+        col2im,
+        depthwise_convolution,
+        grouped_convolution,
+        narrow_convolution,
+        narrow_matmul,
+        pooling,
+        strided_input_gradient,
+        winograd,
+        winograd_filter_gradient,
+        winograd_pooling,
+    )
+else:  # the first convolution of a program does not wait for the modules of others
+    col2im, depthwise_convolution, grouped_convolution, narrow_convolution, narrow_matmul = (
+        later.Module(f"intaglio.native.kernels.{name}")
+        for name in (
+            "col2im",
+            "depthwise_convolution",
+            "grouped_convolution",
+            "narrow_convolution",
+            "narrow_matmul",
+        )
+    )
+    pooling, strided_input_gradient, winograd, winograd_filter_gradient, winograd_pooling = (
+        later.Module(f"intaglio.native.kernels.{name}")
+        for name in (
+            "pooling",
+            "strided_input_gradient",
+            "winograd",
+            "winograd_filter_gradient",
+            "winograd_pooling",
+        )
+    )
 
 # Convolutions of so few pixels, and of windows of 1x1, are products from so many
 # channels by filters on.
@@ -180,12 +202,10 @@ def _products_of_pixels(g: Geometry, backwards: bool) -> Run | None:
     return chain.returning(product)
 
 
-def _or_in_groups(
-    grouped: Callable[..., Run | None], single: Callable[..., Run | None] | None, dtype: Any
-) -> Callable[[Selection], Selection]:
+def _or_in_groups(name: str, dtype: Any, single: bool = True) -> Callable[[Selection], Selection]:
     """For a convolution, or its gradient, of filters that see all channels: the same of those that see a
-    group each, by a function of `grouped_convolution`, or of `depthwise_convolution` if the channels of
-    groups are `single`."""
+    group each, by the function of that name in `grouped_convolution`, or in `depthwise_convolution` if
+    the channels of groups are `single` and these have such kernels."""
 
     def decorate(whole: Selection) -> Selection:
         @functools.wraps(whole)
@@ -198,11 +218,11 @@ def _or_in_groups(
             g = geometry(x, dense, along)
             if g is None or g.empty or x[-1] % inner or outputs % count:
                 return None
-            if inner > 1 or g.solid or single is None:
+            if inner > 1 or g.solid or not single:
+                grouped: Callable[..., Run | None] = getattr(grouped_convolution, name)
                 return grouped(g, count, dtype, lambda: whole(x, dense, along))
-            run = _depthwise(single)(x, (*window, count, outputs // count), along)
-            gradient = single is depthwise_convolution.filter_gradient
-            return run and _shaped(run, filters) if gradient else run
+            run = _depthwise(name)(x, (*window, count, outputs // count), along)
+            return run and _shaped(run, filters) if name == "filter_gradient" else run
 
         return choose
 
@@ -216,7 +236,7 @@ def _shaped(run: Run, shape: tuple[int, ...]) -> Run:
     return chain.returning(result)
 
 
-@_or_in_groups(grouped_convolution.forward, depthwise_convolution.forward, np.float32)
+@_or_in_groups("forward", np.float32)
 def forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
     """The convolution of images by filters."""
     g = geometry(x, filters, along)
@@ -230,9 +250,7 @@ def forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run |
     return run or convolution.forward(g)
 
 
-@_or_in_groups(
-    grouped_convolution.filter_gradient, depthwise_convolution.filter_gradient, np.float32
-)
+@_or_in_groups("filter_gradient", np.float32)
 def filter_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
     """Its gradient by the filters."""
     g = geometry(x, filters, along)
@@ -250,7 +268,7 @@ def filter_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) 
     return run or convolution.filter_gradient(g)
 
 
-@_or_in_groups(grouped_convolution.input_gradient, depthwise_convolution.input_gradient, np.float32)
+@_or_in_groups("input_gradient", np.float32)
 def input_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
     """Its gradient by the images."""
     g = geometry(x, filters, along)
@@ -327,6 +345,14 @@ def _short(
     return choose
 
 
+def _short_convolution(g: Geometry, form: narrow_matmul.Form, dtype: Any) -> Run | None:
+    return narrow_convolution.forward(g, form, dtype)
+
+
+def _short_filter_gradient(g: Geometry, form: narrow_matmul.Form, dtype: Any) -> Run | None:
+    return narrow_convolution.filter_gradient(g, form, dtype)
+
+
 def _short_input_gradient(g: Geometry, form: narrow_matmul.Form, dtype: Any) -> Run | None:
     few = g.channels <= MAX_DIRECT_CHANNELS
     return None if few else narrow_convolution.input_gradient(g, form, dtype)
@@ -343,31 +369,34 @@ def _strided_filter_gradient(g: Geometry, dtype: Any) -> Run | None:
 def pooled_windows(name: str, along: Along) -> Run | None:
     """The kernel of a pooling op, `maximum` or `mean`, or of its gradient."""
     w = windows(along)
-    return None if w is None else pooling(name, w)
+    return None if w is None else pooling.pooling(name, w)
 
 
-def _depthwise(make: Callable[[Windows], Run | None]) -> Selection:
+def _depthwise(name: str) -> Selection:
+    """Depthwise convolutions, or gradients, by the function of that name in `depthwise_convolution`."""
+
     def choose(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
         g = geometry(x, filters, along)
         if g is None or g.solid or not filters[3]:
             return None
+        make: Callable[[Windows], Run | None] = getattr(depthwise_convolution, name)
         return depthwise_convolution.with_multiplier(make, Windows(*g[:6], *g[7:15]), filters[3])
 
     return choose
 
 
-doubled_forward = _or_in_groups(grouped_convolution.forward, None, np.float64)(
+doubled_forward = _or_in_groups("forward", np.float64, single=False)(
     _doubled(_strided_input_gradient, convolution.forward)
 )
-doubled_filter_gradient = _or_in_groups(grouped_convolution.filter_gradient, None, np.float64)(
+doubled_filter_gradient = _or_in_groups("filter_gradient", np.float64, single=False)(
     _doubled(_strided_filter_gradient, convolution.filter_gradient)
 )
-doubled_input_gradient = _or_in_groups(grouped_convolution.input_gradient, None, np.float64)(
+doubled_input_gradient = _or_in_groups("input_gradient", np.float64, single=False)(
     _doubled(_images_per_thread)
 )
-short_forward = _short(narrow_convolution.forward, 2)
-short_filter_gradient = _short(narrow_convolution.filter_gradient, 1)
+short_forward = _short(_short_convolution, 2)
+short_filter_gradient = _short(_short_filter_gradient, 1)
 short_input_gradient = _short(_short_input_gradient, 0)
-depthwise_forward = _depthwise(depthwise_convolution.forward)
-depthwise_filter_gradient = _depthwise(depthwise_convolution.filter_gradient)
-depthwise_input_gradient = _depthwise(depthwise_convolution.input_gradient)
+depthwise_forward = _depthwise("forward")
+depthwise_filter_gradient = _depthwise("filter_gradient")
+depthwise_input_gradient = _depthwise("input_gradient")

@@ -1,98 +1,32 @@
-"""The JIT: compiles the text of an LLVM module through llvmlite, and returns addresses of functions.
+"""The JIT: addresses of the functions of LLVM modules, compiled or found on disk.
 
-In a process that writes code for another one (`llvm/target.py`) modules keep their text, and addresses
-are numbers that stand for functions (`symbol_at`).
+LLVM is loaded for code that is not on disk (`llvm/compiler.py`). In a process that writes code for another
+one (`llvm/target.py`) modules keep their text, and addresses are numbers that stand for functions
+(`symbol_at`).
 """
 
 from __future__ import annotations
 
 import collections
 import ctypes
-import os
-import re
 import weakref
 from collections.abc import Callable, Collection
 from typing import Any
 
-import llvmlite
-
-try:
-    import llvmlite.binding as llvm
-except OSError as cause:  # its library is not for this system
-    raise ImportError(f"llvmlite cannot be loaded: {cause}", name="llvmlite.binding") from cause
-
-from intaglio.base.locks import exclusive_lock, lasting_lock
-from intaglio.native.llvm import background, object_cache, target
+from intaglio.base import later
+from intaglio.base.locks import lasting_lock
+from intaglio.native.llvm import background, loader, object_cache, processor, target
 from intaglio.native.llvm.executable import executable_memory
 
-# Masked loads and stores are written as LLVM has had them since this version, that of llvmlite 0.48.
-OLDEST_LLVM = 22
-if llvm.llvm_version_info[0] < OLDEST_LLVM:
-    raise ImportError(
-        f"llvmlite {llvmlite.__version__} has LLVM {llvm.llvm_version_info[0]}, and machine code "
-        f"needs {OLDEST_LLVM} or later: pip install 'llvmlite>=0.48'",
-        name="llvmlite.binding",
-    )
 if not executable_memory():
     raise ImportError("the system forbids memory that is written and then executed")
 
-llvm.initialize_native_target()
-llvm.initialize_native_asmprinter()
-llvm.initialize_native_asmparser()
-
-_CHOSEN = target.chosen()
-if _CHOSEN is not None:
-    llvm.initialize_all_targets()
-    llvm.initialize_all_asmprinters()
-# What code is compiled for, by LLVM's name.
-TRIPLE: str = _CHOSEN.triple if _CHOSEN else llvm.get_default_triple()
-_TARGET = llvm.Target.from_triple(TRIPLE)
-# The kind of processor, such as "x86_64".
-MACHINE: str = TRIPLE.split("-")[0]
-CPU: str = _CHOSEN.cpu if _CHOSEN else llvm.get_host_cpu_name()
-_FEATURES: dict[str, bool] = dict(_CHOSEN.features if _CHOSEN else llvm.get_host_cpu_features())
-# A process has to ask the system for the matrix registers, which a library does not.
-_UNUSED = ("amx",) if target.FREESTANDING else ()
-_HOST = {name: there for name, there in _FEATURES.items() if not name.startswith(_UNUSED)}
-_NATIVE_WIDEST = 64 if _HOST.get("avx512vl") else 32 if _HOST.get("avx2") else 16
-_WIDEST = _CHOSEN.widest if _CHOSEN else _NATIVE_WIDEST
-# Bytes of the vector registers that are used; `INTAGLIO_VECTOR_BYTES` takes narrower ones.
-WIDTH = min(_WIDEST, int(os.environ.get("INTAGLIO_VECTOR_BYTES", "64")))
-# What a processor with registers of that width does not have.
-_BEYOND = {64: (), 32: ("avx512", "avx10"), 16: ("avx", "fma", "f16c", "xop", "vaes", "vpclmul")}[
-    WIDTH
-]
-FEATURES = ",".join(
-    [
-        f"{'+' if there and not name.startswith(_BEYOND) else '-'}{name}"
-        for name, there in sorted(_HOST.items())
-    ]
-)
-# Whether the processor rounds x * y + z once.
-HAS_FMA = (bool(_HOST.get("fma")) or not _HOST) and WIDTH > 16
-# The same for products of matrices: without such an instruction LLVM would call a function for every lane.
-FUSES_PRODUCTS = _CHOSEN.fused if _CHOSEN else "-fma" not in FEATURES.split(",")
-# Whether the processor itself reads and writes 16-bit floats.
-HAS_HALF = bool(_HOST.get("f16c")) and WIDTH > 16
-# The numbers of 32 bits among which one instruction picks for every lane: those of a register.
-PERMUTED_ENTRIES = {64: 16, 32: 8}.get(WIDTH, 0)
-
-
-def has_feature(name: str) -> bool:
-    """Whether the processor has a feature, by LLVM's name for it."""
-    return bool(_HOST.get(name))
-
-
-VERSION = f"{llvmlite.__version__} {llvm.llvm_version_info}"
-
-# llvmlite parses into one global context, which threads may not use at the same time.
-# A process that began in the midst of it could never compile.
-_lock = exclusive_lock()
-# Nor in the midst of a single call: llvmlite locks each, also those that free what is not used any more.
-_calls = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)
-if _calls is not None:
-    exclusive_lock(_calls)
-
+# What is known of the processor, which code is written for.
+CPU, FEATURES, VERSION = processor.CPU, processor.FEATURES, processor.VERSION
+TRIPLE, MACHINE, WIDTH = processor.TRIPLE, processor.MACHINE, processor.WIDTH
+HAS_FMA, FUSES_PRODUCTS = processor.HAS_FMA, processor.FUSES_PRODUCTS
+HAS_HALF, PERMUTED_ENTRIES = processor.HAS_HALF, processor.PERMUTED_ENTRIES
+has_feature = processor.has_feature
 
 # How much LLVM optimises. The text of kernels is vectorised and unrolled already: what takes longer
 # finds nothing. Code that runs once for a call of a kernel, scalar and without loops that matter, is
@@ -101,41 +35,8 @@ if _calls is not None:
 KERNEL_EFFORT, GLUE_EFFORT, FULL_EFFORT = 1, 0, 2
 
 
-def _machine(effort: int = KERNEL_EFFORT) -> Any:
-    return _TARGET.create_target_machine(
-        cpu=CPU, features=FEATURES, opt=effort, codemodel="jitdefault", jit=True
-    )
-
-
-def machine_for_objects(cpu: str = CPU, features: str = FEATURES) -> Any:
-    """What writes object files: code that may be anywhere in memory."""
-    return _TARGET.create_target_machine(
-        cpu=cpu, features=features, opt=KERNEL_EFFORT, reloc="pic", codemodel="default"
-    )
-
-
-def parsed_bitcode(content: bytes) -> Any:
-    """A module that was written as bitcode."""
-    return llvm.parse_bitcode(content)
-
-
-# The line that begins a function, without its brace.
-_FUNCTION = re.compile(r"^(define .*\S)(?= *\{$)", re.MULTILINE)
-
-
-def bound_to_target(text: str) -> str:
-    """The text of a module whose functions say what processor they are for.
-
-    They keep it in a module with functions for others.
-    """
-    return _FUNCTION.sub(rf'\1 "target-cpu"="{CPU}" "target-features"="{FEATURES}"', text)
-
-
-def parsed_for_objects(text: str, machine: Any) -> Any:
-    """A module of a text, with the layout of the target."""
-    parsed = llvm.parse_assembly(text)
-    parsed.triple, parsed.data_layout = TRIPLE, str(machine.target_data)
-    return parsed
+def _compiler() -> Any:
+    return later.named("intaglio.native.llvm.compiler")
 
 
 def compiled(text: str, effort: int = KERNEL_EFFORT) -> bytes:
@@ -146,23 +47,23 @@ def compiled(text: str, effort: int = KERNEL_EFFORT) -> bytes:
     name = object_cache.name_of(text, CPU, FEATURES, VERSION, str(effort))
     code = object_cache.read(name)
     if code is None:
-        parsed = llvm.parse_assembly(text)
-        parsed.verify()
-        machine = _machine(effort)
-        if effort == FULL_EFFORT:
-            _optimise(parsed, machine)
-        code = machine.emit_object(parsed)
+        compiler = _compiler()
+        with compiler.LOCK:
+            machine = compiler.machine(effort, CPU, FEATURES)
+            code = compiler.emitted(text, machine, optimised=effort == FULL_EFFORT)
         object_cache.write(name, code)
     return code
 
 
-def _optimise(parsed: Any, machine: Any) -> None:
-    """LLVM's middle end, as a compiler of C runs it."""
-    parsed.triple, parsed.data_layout = TRIPLE, str(machine.target_data)
-    options = llvm.create_pipeline_tuning_options(speed_level=2)
-    options.loop_vectorization = options.slp_vectorization = True
-    passes = llvm.create_pass_builder(machine, options)
-    passes.getModulePassManager().run(parsed, passes)
+def _loaded(code: bytes) -> Callable[[str], int]:
+    """The addresses of an object file's functions. They are there as long as what gives them."""
+    try:
+        return loader.load(code, _TABLE_ADDRESSES).address
+    except loader.Unsupported:
+        compiler = _compiler()
+        with compiler.LOCK:
+            machine = compiler.machine(KERNEL_EFFORT, CPU, FEATURES)
+            return compiler.loaded(code, machine, _TABLE_ADDRESSES)
 
 
 # The type of a parameter of `Module.function` that is an address.
@@ -178,18 +79,13 @@ class Module:
         if target.FREESTANDING:
             return
         background.begin()
-        with _lock:
-            code = compiled(text, effort)
-            empty = llvm.parse_assembly("")
-            self._engine = llvm.create_mcjit_compiler(empty, _machine())
-            self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
-            self._engine.finalize_object()
+        self._address = _loaded(compiled(text, effort))
 
     def address(self, name: str) -> int:
         """Where a function begins."""
         if target.FREESTANDING:
             return _SYMBOLS.address(self, name)
-        return self._engine.get_function_address(name)
+        return self._address(name)
 
     def function(self, name: str, *arguments: Any) -> Any:
         """A function without result as a ctypes function."""
@@ -223,6 +119,7 @@ class _Symbols:
 _SYMBOLS = _Symbols()
 # The tables of the process, by name.
 _TABLES: dict[str, SharedTable] = {}
+_TABLE_ADDRESSES: dict[str, int] = {}
 
 
 def symbol_at(address: int) -> tuple[Module, str] | None:
@@ -271,7 +168,7 @@ class SharedTable:
                 self._declared = True
                 _TABLES[self.name] = self
                 if not target.FREESTANDING:
-                    llvm.add_symbol(self.name, ctypes.addressof(self._entries))
+                    _TABLE_ADDRESSES[self.name] = ctypes.addressof(self._entries)
             for index in self._indices if entries is None else entries:
                 if index not in self._defined:
                     self._find(index)
@@ -311,6 +208,7 @@ class SharedTable:
         self._entries[index] = found.address(name)
 
 
+_lock = lasting_lock()
 _modules: weakref.WeakValueDictionary[str, Module] = weakref.WeakValueDictionary()
 # The last ones requested, which a function that is compiled again for other dims may request again.
 _recent: collections.deque[Module] = collections.deque(maxlen=32)
@@ -361,8 +259,7 @@ PIECES = Pieces(128)
 
 def assembly(text: str, cpu: str = "") -> str:
     """The machine code of a module as text, for reading: for this processor, or for another of its kind."""
-    with _lock:
-        parsed = llvm.parse_assembly(text)
-        parsed.verify()
-        machine = _TARGET.create_target_machine(cpu=cpu, opt=1) if cpu else _machine()
-        return machine.emit_assembly(parsed)
+    compiler = _compiler()
+    with compiler.LOCK:
+        machine = compiler.machine(KERNEL_EFFORT, cpu or CPU, "" if cpu else FEATURES)
+        return compiler.assembly(text, machine)

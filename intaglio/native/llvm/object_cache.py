@@ -10,10 +10,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import pathlib
 import stat
 import sys
-import tempfile
+import threading
 import time
 
 # The folder may grow to this many bytes; then the files that were not used longest go.
@@ -21,11 +20,12 @@ MAX_FOLDER_BYTES = 256 << 20
 # The size is looked at after one of this many writes.
 WRITES_PER_SIZE_CHECK = 64
 _SUFFIX, _PARTIAL = ".o", ".partial"
+_BINARY: int = getattr(os, "O_BINARY", 0)
 # Seconds after which a file that was not completed never will be.
 ABANDONED_SECONDS = 3600
 
 
-def folder() -> pathlib.Path | None:
+def folder() -> str | None:
     """Where code is kept: `INTAGLIO_CACHE`, or the user's folder for such things.
 
     None if `INTAGLIO_CACHE` is empty, or if other users could write there: the folder's code
@@ -35,15 +35,15 @@ def folder() -> pathlib.Path | None:
     if named == "":
         return None
     if named is not None:
-        path = pathlib.Path(named)
+        path = named
     elif "XDG_CACHE_HOME" in os.environ or sys.platform != "win32":
         home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        path = pathlib.Path(home) / "intaglio"
+        path = os.path.join(home, "intaglio")
     else:
-        path = pathlib.Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "intaglio"
+        path = os.path.join(os.environ.get("LOCALAPPDATA", os.path.expanduser("~")), "intaglio")
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
-        found = path.stat()
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        found = os.stat(path)
     except OSError:
         return None
     if hasattr(os, "getuid") and (
@@ -53,9 +53,9 @@ def folder() -> pathlib.Path | None:
     return path
 
 
-def is_ours(file: pathlib.Path) -> bool:
-    """True for a file that this module writes."""
-    return file.suffix in (_SUFFIX, _PARTIAL)
+def is_ours(name: str) -> bool:
+    """True for the name of a file that this module writes."""
+    return name.endswith((_SUFFIX, _PARTIAL))
 
 
 def name_of(*depends: str) -> str:
@@ -68,9 +68,10 @@ def read(name: str) -> bytes | None:
     directory = folder()
     if directory is None:
         return None
-    path = directory / (name + _SUFFIX)
+    path = os.path.join(directory, name + _SUFFIX)
     try:
-        content = path.read_bytes()
+        with open(path, "rb") as file:
+            content = file.read()
         os.utime(path)
     except OSError:
         return None
@@ -88,12 +89,14 @@ def write(name: str, code: bytes) -> None:
     directory = folder()
     if directory is None:
         return
+    own = f"{name}-{os.getpid()}-{threading.get_ident()}{_PARTIAL}"
+    beside = os.path.join(directory, own)
     with contextlib.suppress(OSError):
-        handle, beside = tempfile.mkstemp(dir=directory, suffix=_PARTIAL)
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o600)
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(_digest(name, code) + code)
-            os.replace(beside, directory / (name + _SUFFIX))
+            os.replace(beside, os.path.join(directory, name + _SUFFIX))
         except OSError:
             os.unlink(beside)
             raise
@@ -101,21 +104,22 @@ def write(name: str, code: bytes) -> None:
         shrink(directory)
 
 
-def shrink(directory: pathlib.Path, most: int = MAX_FOLDER_BYTES) -> None:
+def shrink(directory: str, most: int = MAX_FOLDER_BYTES) -> None:
     """Removes the files that were not used longest, until the folder is small enough."""
-    for path in directory.glob("*" + _PARTIAL):  # of processes that were ended while they wrote
-        with contextlib.suppress(OSError):
-            if path.stat().st_mtime < time.time() - ABANDONED_SECONDS:
-                path.unlink()
-    found: list[tuple[float, int, pathlib.Path]] = []
-    for path in directory.glob("*" + _SUFFIX):
-        with contextlib.suppress(OSError):
-            status = path.stat()
-            found.append((status.st_mtime, status.st_size, path))
+    found: list[tuple[float, int, str]] = []
+    with os.scandir(directory) as entries:
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                status = entry.stat()
+                old = status.st_mtime < time.time() - ABANDONED_SECONDS
+                if entry.name.endswith(_SUFFIX):
+                    found.append((status.st_mtime, status.st_size, entry.path))
+                elif old and entry.name.endswith(_PARTIAL):  # its process was ended
+                    os.unlink(entry.path)
     size = sum(s for _, s, _ in found)
     for _, bytes_, path in sorted(found):
         if size <= most:
             return
         with contextlib.suppress(OSError):
-            path.unlink()
+            os.unlink(path)
             size -= bytes_

@@ -12,9 +12,28 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from intaglio.native.llvm import jit
-from intaglio.native.llvm.jit import llvm
+from intaglio.native.llvm.compiler import TRIPLE, llvm, machine_for_objects
+from intaglio.native.llvm.processor import CPU, FEATURES
 
 _TABLE = re.compile(r"^@([\w.]+) = external constant \[(\d+) x ptr\]$", re.MULTILINE)
+
+# The line that begins a function, without its brace.
+_FUNCTION = re.compile(r"^(define .*\S)(?= *\{$)", re.MULTILINE)
+
+
+def _bound_to_target(text: str) -> str:
+    """The text of a module whose functions say what processor they are for.
+
+    They keep it in a module with functions for others.
+    """
+    return _FUNCTION.sub(rf'\1 "target-cpu"="{CPU}" "target-features"="{FEATURES}"', text)
+
+
+def _parsed(text: str, machine: Any) -> Any:
+    """A module of a text, with the layout of the target."""
+    parsed = llvm.parse_assembly(text)
+    parsed.triple, parsed.data_layout = TRIPLE, str(machine.target_data)
+    return parsed
 
 
 class Linker:
@@ -59,13 +78,13 @@ class Linker:
         Only the functions of `exported` are visible outside. Raises RuntimeError, with LLVM's message,
         if a module is not valid.
         """
-        machine = jit.machine_for_objects()
+        machine = machine_for_objects(jit.KERNEL_EFFORT, CPU, FEATURES)
         return machine.emit_object(self._linked(text, exported, machine))
 
     def bitcode(self, text: str, exported: Collection[str]) -> bytes:
         """The same as bitcode, for `object_of_levels` in a process for another target."""
-        machine = jit.machine_for_objects()
-        return self._linked(text, exported, machine, jit.bound_to_target).as_bitcode()
+        machine = machine_for_objects(jit.KERNEL_EFFORT, CPU, FEATURES)
+        return self._linked(text, exported, machine, _bound_to_target).as_bitcode()
 
     def _linked(
         self,
@@ -76,12 +95,12 @@ class Linker:
     ) -> Any:
         """The module of everything; `changed` is what becomes of the text of each part."""
         tables = "".join([*self._tables.values(), text])
-        whole = jit.parsed_for_objects(changed(tables), machine)
+        whole = _parsed(changed(tables), machine)
         for value in whole.global_variables:
             if value.name in self._tables:  # referred to by name from other modules
                 value.linkage = "external"
         for prefix, module in self._modules.items():
-            part = jit.parsed_for_objects(changed(module.text), machine)
+            part = _parsed(changed(module.text), machine)
             for value in (*part.functions, *part.global_variables):
                 if not value.is_declaration:
                     value.name, value.linkage = f"{prefix}{value.name}", "external"
@@ -98,10 +117,10 @@ def object_of_levels(
     A part is bitcode and the functions that it exports; the text refers to these by the part's prefix
     and their names. The text itself runs on every processor.
     """
-    machine = jit.machine_for_objects(cpu="x86-64", features="")
-    whole = jit.parsed_for_objects(text, machine)
+    machine = machine_for_objects(jit.KERNEL_EFFORT, "x86-64", "")
+    whole = _parsed(text, machine)
     for prefix, (content, names) in parts.items():
-        part = jit.parsed_bitcode(content)
+        part = llvm.parse_bitcode(content)
         for value in part.functions:
             if value.name in names:
                 value.name = f"{prefix}{value.name}"
