@@ -147,7 +147,7 @@ class _WatchedCall:
         name: str | None,
     ) -> Sequence[Tensor]:
         """The forward graph's outputs: those of the call, then what gradients need."""
-        if all(type(t) is EagerTensor for t in inputs):
+        if not level.is_elsewhere and all(type(t) is EagerTensor for t in inputs):
             run = interpreter.repeated(self.forward)
             try:
                 return [from_array(a) for a in run(*[t._array for t in inputs])]
@@ -209,7 +209,8 @@ def _planned(derivative: Derivative, graph: Graph, further: bool) -> _WatchedCal
 def _run_backward(graph: Graph, tensors: Sequence[Any]) -> list[Any]:
     """Calls a backward graph: directly if no tape watches, else by an op."""
     level = door.level()
-    if level.eager and not (level.watchers or graph.stateful or door.INSPECTORS):
+    is_here = not level.is_elsewhere and all([type(t) is EagerTensor for t in tensors])
+    if level.eager and is_here and not (level.watchers or graph.stateful or door.INSPECTORS):
         try:
             run = interpreter.repeated(graph)
             return [from_array(a) for a in run(*[t._array for t in tensors])]

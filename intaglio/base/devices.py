@@ -1,7 +1,7 @@
-"""The devices of the process: the host's processor, whole or in logical parts.
+"""The devices of the process: the host's processor, whole or in logical parts, and accelerators.
 
 The parts are what strategies place replicas on, and the devices that XLA has on the host. They are set
-before they are used.
+before they are used. Accelerators, such as GPUs, are those that XLA has.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/config/list_physical_devices.
 """
@@ -12,6 +12,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from intaglio.base.hooks import HOOKS
 from intaglio.base.locks import lasting_lock
 
 _NUMBERED = re.compile(r"(?:^|[/:])[A-Za-z_]+:\d+$")
@@ -52,15 +53,25 @@ class _Configuration:
     def __init__(self) -> None:
         self._lock = lasting_lock()
         self.divided: list[LogicalDeviceConfiguration] | None = None
-        self.visible: list[PhysicalDevice] = [CPU]
+        # The visible devices of a type, where they have been chosen.
+        self.shown: dict[str, list[PhysicalDevice]] = {}
+        # Whether an accelerator's memory is taken as needed, where that has been said.
+        self.growth: dict[PhysicalDevice, bool] = {}
         self._in_use = False
 
-    def used(self) -> list[LogicalDevice]:
-        """The logical devices, which nobody changes from now on."""
+    def visible(self, kind: str) -> list[PhysicalDevice]:
+        """The visible devices of a type."""
+        found = self.shown.get(kind)
+        return list_physical_devices(kind) if found is None else found
+
+    def used(self, kind: str) -> list[LogicalDevice]:
+        """The logical devices of a type, which nobody changes from now on."""
         with self._lock:
             self._in_use = True
             count = len(self.divided or ()) or 1
-        return [LogicalDevice(f"/device:CPU:{i}", "CPU") for i in range(count)]
+        if kind != "CPU":
+            count = len(self.visible(kind))
+        return [LogicalDevice(f"/device:{kind}:{i}", kind) for i in range(count)]
 
     @property
     def is_in_use(self) -> bool:
@@ -74,17 +85,18 @@ class _Configuration:
                 raise RuntimeError("Virtual devices cannot be modified after being initialized")
             self.divided = parts
 
-    def show(self, devices: list[PhysicalDevice]) -> None:
-        """Sets the visible devices. Raises RuntimeError if others are in use."""
+    def show(self, kind: str, devices: list[PhysicalDevice]) -> None:
+        """Sets the visible devices of a type. Raises RuntimeError if others are in use."""
         with self._lock:
-            if self._in_use and devices != self.visible:
+            if self._in_use and devices != self.visible(kind):
                 raise RuntimeError("Visible devices cannot be modified after being initialized")
-            self.visible = devices
+            self.shown[kind] = devices
 
     def reset(self) -> None:
-        """The host is whole again, and not in use."""
+        """The host is whole again, all devices are visible, and none is in use."""
         with self._lock:
-            self.divided, self.visible, self._in_use = None, [CPU], False
+            self.divided, self._in_use = None, False
+            self.shown, self.growth = {}, {}
 
 
 _configuration = _Configuration()
@@ -109,7 +121,19 @@ def list_physical_devices(device_type: str | None = None) -> list[PhysicalDevice
     >>> [device.device_type for device in tf.config.list_physical_devices()]
     ['CPU']
     """
-    return [CPU] if device_type in (None, "CPU") else []
+    found = [CPU] if device_type in (None, "CPU") else []
+    if device_type != "CPU":
+        counts: dict[str, int] = {}
+        for kind in HOOKS.accelerators():
+            number = counts[kind] = counts.get(kind, -1) + 1
+            if device_type in (None, kind):
+                found.append(PhysicalDevice(f"/physical_device:{kind}:{number}", kind))
+    return found
+
+
+def list_accelerators() -> list[PhysicalDevice]:
+    """The machine's devices that are not its host."""
+    return [d for d in list_physical_devices() if d != CPU]
 
 
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
@@ -118,8 +142,14 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     >>> tf.config.list_logical_devices("CPU")[0].name
     '/device:CPU:0'
     """
-    found = _configuration.used()
-    return found if device_type in (None, "CPU") else []
+    return [d for kind in _kinds(device_type) for d in _configuration.used(kind)]
+
+
+def _kinds(device_type: str | None) -> list[str]:
+    """The types of devices that there are, or the one that is asked for."""
+    if device_type is not None:
+        return [device_type]
+    return [*dict.fromkeys([d.device_type for d in list_physical_devices()])]
 
 
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
@@ -128,7 +158,7 @@ def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     >>> tf.config.get_visible_devices("GPU")
     []
     """
-    return [d for d in _configuration.visible if device_type in (None, d.device_type)]
+    return [d for kind in _kinds(device_type) for d in _configuration.visible(kind)]
 
 
 def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
@@ -142,13 +172,16 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
     wanted: Sequence[Any] = devices if isinstance(devices, (list, tuple)) else [devices]
     if isinstance(devices, (PhysicalDevice, LogicalDevice)):
         wanted = [devices]
+    chosen: dict[str, list[PhysicalDevice]] = {kind: [] for kind in _kinds(device_type)}
+    by_name: dict[str, PhysicalDevice] = {d.name: d for d in list_physical_devices()}
     for device in wanted:
-        if device not in (CPU, CPU.name):
+        name = device.name if isinstance(device, PhysicalDevice) else device
+        found = by_name.get(name) if isinstance(name, str) else None
+        if found is None or found.device_type not in chosen:
             raise ValueError(f"Unrecognized device: {device!r}")
-        if device_type not in (None, "CPU"):
-            raise ValueError(f"Unrecognized device: {device!r}")
-    if device_type in (None, "CPU"):
-        _configuration.show([CPU for _ in wanted])
+        chosen[found.device_type].append(found)
+    for kind, devices in chosen.items():
+        _configuration.show(kind, devices)
 
 
 def get_logical_device_configuration(
@@ -159,7 +192,7 @@ def get_logical_device_configuration(
     >>> tf.config.get_logical_device_configuration(tf.config.list_physical_devices()[0])
     """
     _known(device)
-    found = _configuration.divided
+    found = _configuration.divided if device == CPU else None
     return None if found is None else [*found]
 
 
@@ -167,13 +200,21 @@ def set_logical_device_configuration(device: PhysicalDevice, logical_devices: An
     """Divides a device into several, before it is used.
 
     Raises ValueError for a device that does not exist and for limits, which the host has none of;
-    RuntimeError once the devices are in use: listed, named by `tf.device`, or part of a strategy.
+    RuntimeError once the devices are in use: listed, named by `tf.device`, or part of a strategy;
+    NotImplementedError for parts of an accelerator, which XLA does not divide.
 
     >>> cpu = tf.config.list_physical_devices("CPU")[0]
     >>> tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()])
     """
     _known(device)
     parts = list(logical_devices)
+    if device != CPU:
+        if parts == [LogicalDeviceConfiguration()]:
+            return
+        raise NotImplementedError(
+            f"{device.name} cannot be divided, nor its memory limited: XLA uses an accelerator as one "
+            "device. Set XLA_PYTHON_CLIENT_MEM_FRACTION before the program starts to limit its memory."
+        )
     for part in parts:
         if part.memory_limit is not None:
             raise ValueError(
@@ -200,6 +241,9 @@ def counted_memory(device: str, missing: str = "Allocator stats not available") 
         )
     if absent(device) is not None:
         raise ValueError(f"No matching devices found for '{device}'")
+    full = full_name(device)
+    if not is_host(full):
+        return HOOKS.accelerator_memory(full)
     if _configuration.divided is None:
         raise ValueError(f"{missing} for device '{device}'")
     return {"current": 0, "peak": 0}
@@ -207,6 +251,8 @@ def counted_memory(device: str, missing: str = "Allocator stats not available") 
 
 def device_details(device: PhysicalDevice) -> dict[str, Any]:
     """What is known of a device: nothing for the host. Raises ValueError if there is none."""
+    if device != CPU and device in list_physical_devices():
+        return HOOKS.accelerator_details(full_name(device.name.removeprefix("/physical_device:")))
     if device != CPU:
         raise ValueError(
             "The PhysicalDevice must be one obtained from calling "
@@ -215,22 +261,37 @@ def device_details(device: PhysicalDevice) -> dict[str, Any]:
     return {}
 
 
-def memory_growth(device: PhysicalDevice) -> bool:
-    """Whether the device's memory is taken as needed. Raises KeyError for the host."""
+def memory_growth(device: PhysicalDevice) -> bool | None:
+    """What `set_memory_growth` was called with, None before. Raises KeyError for the host."""
     _known(device)
-    raise KeyError(device)
+    if device == CPU:
+        raise KeyError(device)
+    return _configuration.growth.get(device)
 
 
-def refuse_memory_growth(device: PhysicalDevice) -> None:
-    """Raises ValueError: the host takes memory as needed, and another device is none."""
+def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
+    """Has an accelerator's memory taken as needed, which it always is: XLA is told so when it starts.
+
+    Raises ValueError for the host, which takes memory as needed, and for what is no device,
+    RuntimeError for a change when the devices are in use.
+
+    >>> tf.config.experimental.set_memory_growth(tf.config.list_physical_devices()[0], True)
+    Traceback (most recent call last):
+    ValueError: Cannot set memory growth on non-GPU and non-Pluggable devices
+    """
     _known(device)
+    if device != CPU:
+        if _configuration.is_in_use and _configuration.growth.get(device) is not enable:
+            raise RuntimeError("Physical devices cannot be modified after being initialized")
+        _configuration.growth[device] = enable
+        return
     if _configuration.divided:
         raise ValueError("Cannot set memory growth on device when virtual devices configured")
     raise ValueError("Cannot set memory growth on non-GPU and non-Pluggable devices")
 
 
 def _known(device: Any) -> None:
-    if device != CPU:
+    if device != CPU and device not in list_physical_devices():
         raise ValueError(f"Unrecognized device: {device!r}")
 
 
@@ -275,6 +336,11 @@ def placed(name: str) -> str | None:
     found = [d.name for d in list_logical_devices(kind)]
     at = f"/device:{kind}:{'0' if index == '*' else index}"
     return LOCAL + at if at in found else None
+
+
+def is_host(full: str) -> bool:
+    """Whether a device, by its full name, is the host or a part of it."""
+    return "/device:CPU:" in full
 
 
 def available() -> str:

@@ -8,7 +8,7 @@ field is. It is imported when the field is first read, so that wiring imports no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from intaglio.base import later
@@ -58,6 +58,12 @@ class BaseHooks(Hooks):
     kernel_when_ready: Callable[..., Callable[..., Any] | None]
     # An object as HTML, for notebooks.
     html: Callable[[Any], str]
+    # The types of the devices of XLA that are not the host, in their order: ("GPU", "GPU").
+    accelerators: Callable[[], Sequence[str]]
+    # The bytes in use on one of them by its full name, and their peak.
+    accelerator_memory: Callable[[str], dict[str, int]]
+    # What is known of one of them.
+    accelerator_details: Callable[[str], dict[str, Any]]
 
 
 HOOKS = BaseHooks()

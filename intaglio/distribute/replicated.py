@@ -277,7 +277,8 @@ class ReplicatedExtended(StrategyExtended):
         if _creating.is_on:
             return next_creator(**kwargs)
         if len(self._devices) == 1 and self._num_replicas_in_sync == 1:
-            return super().create(next_creator, **kwargs)
+            with device(self._variable_devices[0]):
+                return super().create(next_creator, **kwargs)
         replica: Any = get_replica_context()
         if replica is not None and len(self._devices) > 1:
             return replica.created(lambda: self._copies(next_creator, kwargs))

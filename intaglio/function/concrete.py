@@ -10,10 +10,12 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from intaglio.accelerators.tensors import reports_of
 from intaglio.autograph.declared_state import State, hand_over, take_back
 from intaglio.autograph.reads import absorb
 from intaglio.autograph.side_effects import Effects
 from intaglio.base import nest, origins
+from intaglio.base.devices import is_host, placed
 from intaglio.base.origins import Frame, Origin
 from intaglio.base.shapes import TensorShape
 from intaglio.function import pipeline, trace_limits
@@ -35,6 +37,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor
 from intaglio.runtime.executors import EXECUTORS, executor_of
+from intaglio.runtime.placement import eager_level
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.large_constants import MIN_BYTES
 from intaglio.type_specs import dimensions
@@ -79,6 +82,8 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         self._frozen: FrozenGraph | None = None
         self._run: Callable[..., tuple[Any, ...]] | None = None
         self._is_optimized = False
+        # The accelerator of the graph's nodes once it has been looked for, empty if there is none.
+        self._placed: str | None = None
         self._arrays: tuple[Any, ...] | None = None
         self._keywords: list[str] | None = None
         self._dtypes = tuple([v.dtype for v in graph.inputs])
@@ -348,7 +353,7 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
     def call_flat(self, tensors: list[Tensor]) -> Sequence[Tensor]:
         """Runs or records the call with the tensors of all arguments; returns flat outputs."""
         level = door.level()
-        elsewhere = EXECUTORS and executor_of([*tensors, *self._captured]) is not None
+        elsewhere = level.is_elsewhere or self.runs_elsewhere(tensors)
         if level.eager and not level.watchers and not elsewhere:
             return self._run_now(tensors)
         for variable in self.variables:
@@ -360,6 +365,20 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         if level.eager and not is_seen:
             return self._run_now(tensors)
         return self.carry_out(inputs)
+
+    def runs_elsewhere(self, tensors: Sequence[Tensor] = ()) -> bool:
+        """Whether something else than the host computes the call: its tensors are elsewhere, or its nodes."""
+        if EXECUTORS and executor_of([*tensors, *self._captured]) is not None:
+            return True
+        return self._device() is not None
+
+    def _device(self) -> str | None:
+        """The accelerator that nodes of the graph are placed on, which then computes all of it."""
+        if self._placed is None:
+            names = {n.device: None for n in self.frozen.nodes if n.device}
+            found = [placed(name) for name in names]
+            self._placed = next((d for d in found if d is not None and not is_host(d)), "")
+        return self._placed or None
 
     def carry_out(self, inputs: list[Tensor]) -> Sequence[Tensor]:
         """The call as one op, `inputs` with the captures: eager, or a node of the graph."""
@@ -375,8 +394,12 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         }
         if not door.level().eager:
             return door.carry_out(op, inputs, attrs, None)
+        device = None if door.level().is_elsewhere else self._device()
         try:
-            return door.carry_out(op, inputs, attrs, None)
+            if device is None:
+                return door.carry_out(op, inputs, attrs, None)
+            with door.pushed(eager_level(device, door.level())):
+                return door.carry_out(op, inputs, attrs, None)
         except Exception as e:
             self.fail(e)
 
@@ -463,7 +486,11 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
 
     def compile_report(self) -> str:
         """A line for each step of the graph as it runs: machine code, or why not."""
-        return CompileReport(pipeline.report(self.frozen, bool(self.jit_compile), self._run))
+        elsewhere = reports_of(self.frozen)
+        if elsewhere and self._run is None:
+            return CompileReport("\n".join(elsewhere))
+        here = pipeline.report(self.frozen, bool(self.jit_compile), self._run)
+        return CompileReport("\n".join([here, *elsewhere]))
 
     @property
     def runs_native(self) -> bool:

@@ -7,6 +7,7 @@ calls the compiled graph; if a guard fails it returns `MISS`, and the call is bo
 
 from __future__ import annotations
 
+import functools
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,12 +15,21 @@ from typing import Any
 import numpy as np
 
 from intaglio import native
+from intaglio.accelerators.tensors import (
+    AcceleratorTensor,
+    function_on,
+    operand,
+    quiet_device,
+    result,
+)
+from intaglio.base import dtypes, nest
 from intaglio.base.generated_code import GeneratedCode
+from intaglio.base.options import OPTIONS
 from intaglio.function import captures, read_guards
 from intaglio.function.number_inputs import MAX_INT, Number
 from intaglio.function.trace_types import Dict, Fields, List, Literal, Tuple, Weakref
 from intaglio.runtime.eager import EagerTensor, from_array
-from intaglio.runtime.executors import EXECUTORS, executor_of
+from intaglio.runtime.executors import executor_of
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import TensorSpec
 
@@ -37,13 +47,20 @@ class Unguardable(Exception):
 class _Guards:
     """Collects the checks of one entry, and where its arrays come from."""
 
-    def __init__(self, exact: bool, keeps_inputs: bool) -> None:
+    def __init__(self, exact: bool, keeps_inputs: bool, device: str | None) -> None:
         self.exact = exact
+        self.device = device  # the accelerator that all tensors are on; None for the host
         self.keeps_inputs = keeps_inputs  # a variable may, or what a stateful op does outside
         self.borrowed: list[str] = []  # arrays of the caller's that the graph reads
         self.lines: list[str] = []
         self.arrays: list[str] = []
         self.space: dict[str, Any] = {"E": EagerTensor, "MISS": MISS}
+        if device is not None:
+            self.space.update(A=AcceleratorTensor, D=device, O=OPTIONS, T=OPTIONS.tensor_float_32)
+            self.require("O.tensor_float_32 is T")
+            if quiet_device() is not None:  # for calls in a block of the device
+                self.space["L"] = quiet_device
+                self.require("L() == D")
         self.count = 0
 
     def name(self, value: Any, letter: str = "k") -> str:
@@ -64,7 +81,9 @@ class _Guards:
 
     def value(self, text: str, value: Any, kind: TraceType) -> None:
         """Checks that the argument `text` is like `value`, whose type is `kind`."""
-        if type(value) is EagerTensor and isinstance(kind, TensorSpec):
+        if self.device is not None and isinstance(value, (EagerTensor, np.ndarray)):
+            self._on_device(text, value, kind)
+        elif type(value) is EagerTensor and isinstance(kind, TensorSpec):
             self._tensor(text, value, kind)
         elif type(value) is np.ndarray and type(kind) is TensorSpec:
             self._numpy(text, value, kind)
@@ -88,6 +107,24 @@ class _Guards:
         self.lines.append(f" {local} = {text}._array")
         self.require(
             f"{local}.dtype is {self.name(array.dtype)} and {self._shape(local, array, kind)}"
+        )
+        self.arrays.append(local)
+
+    def _on_device(self, text: str, value: Any, kind: TraceType) -> None:
+        """A tensor in the memory of the entry's accelerator; in a block of it also one of the host."""
+        if type(value) is EagerTensor and isinstance(kind, TensorSpec) and "L" in self.space:
+            self._tensor(text, value, kind)
+            return
+        if type(value) is not AcceleratorTensor or not isinstance(kind, TensorSpec):
+            raise Unguardable
+        array = value.on_device()
+        if value._device != self.device or value.dtype is dtypes.resource:
+            raise Unguardable
+        local = self.local()
+        self.require(f"type({text}) is A and {text}._device == D")
+        self.lines.append(f" {local} = {text}.on_device()")
+        self.require(
+            f"{local}.dtype == {self.name(array.dtype)} and {self._shape(local, array, kind)}"
         )
         self.arrays.append(local)
 
@@ -193,10 +230,11 @@ def make_entry(
 
     `defaults` are those of the parameters: what is in a default list may change between calls.
     """
-    if EXECUTORS and executor_of(concrete.captured_inputs) is not None:
+    device = _accelerator(concrete, bound)
+    if device is None and concrete.runs_elsewhere():
         concrete.bound_anew = "a captured variable"
         return None
-    guards = _Guards(exact, concrete.frozen.stateful)
+    guards = _Guards(exact, concrete.frozen.stateful, device)
     name = None
     try:
         where = _positions(args, kwargs, bound)
@@ -218,6 +256,16 @@ def make_entry(
     return _compiled(guards, concrete, len(args), tuple(kwargs))
 
 
+def _accelerator(concrete: Any, bound: Any) -> str | None:
+    """The accelerator of a call's block or tensors; None if they are elsewhere, or on several."""
+    if quiet_device() is not None:
+        return quiet_device()
+    tensors = [*concrete.captured_inputs, *nest.flatten(bound.values, expand_composites=False)]
+    found = {t._device for t in tensors if isinstance(t, AcceleratorTensor)}
+    kinds = {executor_of((t,)) for t in tensors} - {None}
+    return found.pop() if len(found) == len(kinds) == 1 else None
+
+
 def make_native_entry(
     concrete: Any,
     args: tuple[Any, ...],
@@ -229,7 +277,7 @@ def make_native_entry(
 
     It guards Python values by identity; others need an entry in Python.
     """
-    if EXECUTORS and executor_of(concrete.captured_inputs) is not None:
+    if concrete.runs_elsewhere() or _accelerator(concrete, bound) is not None:
         return None
     program = getattr(concrete.optimized_run(), "program", None)
     single = isinstance(concrete.function_type.output, TensorSpec)
@@ -329,12 +377,22 @@ def _argument(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], bound: A
 def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[str, ...]) -> Entry:
     space = guards.space
     reads = read_guards.lines(_watched(concrete), guards.name, "return MISS")
-    space["run"] = concrete.optimized_run()
     space["fail"] = concrete.fail
     arrays = list(guards.arrays)
-    captures = [guards.name(array, "c") for array in concrete.capture_arrays]
+    device = guards.device
+    if device is None:
+        space["run"] = concrete.optimized_run()
+        values = concrete.capture_arrays
+        captures = [guards.name(array, "c") for array in values]
+        concrete.taking_captures.append(
+            lambda others: space.update(zip(captures, others, strict=True))
+        )
+    else:
+        space["run"] = function_on(concrete.frozen, device)
+        space["wrap"] = functools.partial(result, device=device)
+        captures = [guards.name(operand(t, device), "c") for t in concrete.captured_inputs]
+        concrete.taking_captures.append(lambda others: space.update(T=MISS))
     arrays += captures
-    concrete.taking_captures.append(lambda others: space.update(zip(captures, others, strict=True)))
     form = f" if len(args) != {positional} or " + (
         f"len(kwargs) != {len(keywords)}" if keywords else "kwargs"
     )
@@ -372,6 +430,11 @@ def _copied_if_shared(results: Sequence[Any], borrowed: Sequence[Any]) -> list[A
 def _result(concrete: Any, space: dict[str, Any]) -> list[str]:
     """The lines that wrap the arrays and return them in their structure."""
     output = concrete.function_type.output
+    if "wrap" in space:  # on an accelerator
+        if isinstance(output, TensorSpec):
+            return [" return wrap(r[0])"]
+        space["pack"] = concrete.pack
+        return [" return pack([wrap(a) for a in r])"]
     if isinstance(output, TensorSpec):
         return [" t = E()", " t._array = r[0]", " return t"]
     if isinstance(output, Literal):

@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from intaglio.accelerators.tensors import quiet_device
 from intaglio.autograph.access_paths import Read
 from intaglio.autograph.reads import recording
 from intaglio.autograph.side_effects import POLICY as EFFECTS
@@ -98,6 +99,8 @@ class Function(TraceViews):
         self._constraints: list[TraceType] | None = None
         self._cache = TraceCache(options.reduce_retracing)
         self._entries: tuple[Entry, ...] = ()
+        # Those for calls in a block of `tf.device` for an accelerator.
+        self._placed_entries: tuple[Entry, ...] = ()
         self._initialized = False
         self._created: list[Frame | None] | None = None  # where the first trace made variables
         self._sites = Sites()
@@ -243,8 +246,11 @@ class Function(TraceViews):
         what the function's ops do.
         """
         try:
-            if not STATE.unusual and not OPTIONS.special_calls:
-                for entry in self._entries:
+            if not OPTIONS.special_calls:
+                entries = self._entries
+                if STATE.unusual:
+                    entries = self._placed_entries if quiet_device() is not None else ()
+                for entry in entries:
                     result = entry(args, kwargs)
                     if result is not MISS:
                         self._detector.calls += 1
@@ -308,7 +314,7 @@ class Function(TraceViews):
             concrete.check_dimensions(tensors)
         result = concrete.pack(concrete.call_with_state(tensors))
         concrete.general_calls += 1
-        if not STATE.unusual and concrete.general_calls in BUILD_AT:
+        if concrete.general_calls in BUILD_AT and (not STATE.unusual or quiet_device() is not None):
             self._remember(concrete, args, kwargs, bound)
         return result
 
@@ -393,6 +399,10 @@ class Function(TraceViews):
             self._signature.default_values,
             exact=len(self._cache) > 1 or concrete.check_dimensions is not None,
         )
+        if STATE.unusual:
+            kept = self._placed_entries if entry is None else (entry, *self._placed_entries)
+            self._placed_entries = kept[:MAX_ENTRIES]
+            return
         quick = make_native_entry(concrete, args, kwargs, bound, self._signature.default_values)
         entries = [e for e in (quick, entry) if e is not None]
         self._entries = (*entries, *self._entries)[:MAX_ENTRIES]
@@ -561,7 +571,7 @@ class Function(TraceViews):
             return
         concrete.key = key
         self._cache.add(key, concrete)
-        self._entries = ()  # another trace may now be the most specific one
+        self._entries = self._placed_entries = ()  # another trace may now be the most specific one
         trace_limits.used(concrete)
         trace_limits.enforce(concrete)
 
@@ -596,20 +606,21 @@ class Function(TraceViews):
 
     def forget_entries(self) -> bool:
         """Lets the next call go through the cache; True if it would not have."""
-        had, self._entries = bool(self._entries), ()
+        had = bool(self._entries or self._placed_entries)
+        self._entries = self._placed_entries = ()
         return had
 
     def remove_trace(self, trace: ConcreteFunction) -> None:
         """Removes a trace. Who has it may still call it."""
         self._cache.remove(trace)
         self._removed += 1
-        self._entries = ()
+        self._entries = self._placed_entries = ()
 
     # -- changed captures -----------------------------------------------------------------
 
     def captures_again(self) -> None:
         """The policy about changed captures is another one: calls check them again."""
-        self._entries = ()
+        self._entries = self._placed_entries = ()
         self._reported = set()
         for concrete in self._cache:
             if concrete.reads is not None:
@@ -620,7 +631,7 @@ class Function(TraceViews):
     ) -> tuple[ConcreteFunction, bool]:
         """The trace for a call whose own trace has read what has changed; whether it is new."""
         assert concrete.reads is not None
-        self._entries = ()
+        self._entries = self._placed_entries = ()
         if changed and POLICY.mode == "retrace":
             return self._variant(concrete, bound)
         if changed and POLICY.mode == "error":

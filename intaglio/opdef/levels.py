@@ -57,6 +57,10 @@ class Level:
     """An executor of ops: eager, recording or rewriting."""
 
     eager = False
+    # Whether ops may go straight to their kernels, without `execute`.
+    direct = True
+    # Whether something else than the host's kernels computes.
+    is_elsewhere = False
 
     def __init__(self) -> None:
         self.watchers: list[Watcher] = []

@@ -347,7 +347,7 @@ class Op(Traits):
                     done = here.quick(self, args)
                     if done is not None:
                         return done
-                if here.eager:
+                if here.eager and here.direct:
                     written = self.written
                     if written is None:
                         written = self.written = HOOKS.direct_call(self)

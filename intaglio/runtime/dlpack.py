@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import errors
+from intaglio.base.devices import list_accelerators
 from intaglio.base.dtypes import bfloat16
 from intaglio.cpython import capsules
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.runtime.hooks import HOOKS
 from intaglio.runtime.value import exportable
 
 UNSIGNED, BFLOAT = 1, 4
@@ -40,14 +42,15 @@ class _Head(ctypes.Structure):
 class _Capsule:
     """A capsule in the form that `numpy.from_dlpack` takes."""
 
-    def __init__(self, capsule: Any) -> None:
+    def __init__(self, capsule: Any, device: tuple[int, int] = HOST) -> None:
         self._capsule = capsule
+        self._device = device
 
     def __dlpack__(self, **options: Any) -> Any:
         return self._capsule
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return HOST
+        return self._device
 
 
 def _head(capsule: Any) -> _Head:
@@ -65,6 +68,17 @@ def export(tensor: Any, **options: Any) -> Any:
     return capsule
 
 
+def _of_accelerator(capsule: Any, head: _Head) -> Tensor:
+    """The tensor of a capsule with memory of an accelerator. Raises InvalidArgumentError if it is not here."""
+    kind = head.device_type
+    exporter = _Capsule(capsule, (kind, head.device_id))
+    if not list_accelerators():
+        raise errors.InvalidArgumentError(
+            None, None, f"a DLPack tensor of device type {kind} is not here"
+        )
+    return HOOKS.of_dlpack(exporter)
+
+
 def to_dlpack(tf_tensor: Any) -> Any:
     """An eager tensor as a DLPack capsule. Raises InvalidArgumentError for anything else.
 
@@ -76,7 +90,7 @@ def to_dlpack(tf_tensor: Any) -> Any:
         raise errors.InvalidArgumentError(
             None, None, "The argument to `to_dlpack` must be a TF tensor, not Python object"
         )
-    return export(tf_tensor)
+    return tf_tensor.__dlpack__()
 
 
 def from_dlpack(dlcapsule: Any) -> Tensor:
@@ -103,9 +117,7 @@ def from_dlpack(dlcapsule: Any) -> Tensor:
         )
     head = _head(dlcapsule)
     if head.device_type != 1:
-        raise errors.InvalidArgumentError(
-            None, None, f"a DLPack tensor of device type {head.device_type} is not here"
-        )
+        return _of_accelerator(dlcapsule, head)
     wide = head.code == BFLOAT
     if wide:
         head.code = UNSIGNED

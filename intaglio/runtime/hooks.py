@@ -55,6 +55,12 @@ class RuntimeHooks(Hooks):
     copy_to_mesh: Callable[[Any, Any], Any]
     # A tensor's value in a DLPack capsule.
     dlpack_capsule: Callable[..., Any]
+    # The level of ops on an accelerator, over a level whose tapes see them.
+    accelerator_level: Callable[[Any, str], Any]
+    # A tensor with a value, on another device.
+    moved: Callable[[Any, str], Any]
+    # The tensor of an accelerator in an object with `__dlpack__`.
+    of_dlpack: Callable[[Any], Any]
     # How many replicas of a strategy call the function of this name together.
     replicas_with: Callable[[str], int]
 

@@ -1,7 +1,7 @@
-"""Ops that `tf.device` places on another logical device of the host than its first.
+"""Ops that `tf.device` places on another device than the host's first.
 
-All logical CPU devices compute with the same kernels in the same memory, so that placing an op is
-saying where its results are: `x.device`. Follows https://www.tensorflow.org/api_docs/python/tf/device.
+All logical CPU devices compute with the same kernels in the same memory, so that placing an op on one is
+saying where its results are: `x.device`. The level of an accelerator is in `intaglio.accelerators`. Follows https://www.tensorflow.org/api_docs/python/tf/device.
 """
 
 from __future__ import annotations
@@ -9,16 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from intaglio.base.devices import is_host
 from intaglio.opdef.door import Level, Watcher
 from intaglio.opdef.op import Op
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerLevel, EagerTensor, from_array
+from intaglio.runtime.hooks import HOOKS
 
 
 class PlacedLevel(EagerLevel):
-    """Computes at once, and gives its results a device. Tapes of the level below see its ops."""
+    """Computes at once, and gives its results a device. Tapes of the level below see its ops.
 
-    def __init__(self, below: Level | None, device: str) -> None:
+    `is_chosen` says whether the program names the device, so that what is elsewhere comes here.
+    """
+
+    direct = False
+
+    def __init__(self, below: Level | None, device: str, is_chosen: bool = True) -> None:
+        self.is_chosen = is_chosen
         self._below = below
         self._own: list[Watcher] = []
         self.device = device
@@ -55,9 +63,15 @@ class PlacedLevel(EagerLevel):
         return tensor
 
 
-def eager_level(device: str | None, below: Level | None = None) -> EagerLevel:
+def eager_level(
+    device: str | None, below: Level | None = None, is_chosen: bool = True
+) -> EagerLevel:
     """A level that computes at once, on a device; None is the first."""
-    return EagerLevel() if device is None else PlacedLevel(below, device)
+    if device is None:
+        return EagerLevel()
+    if is_host(device):
+        return PlacedLevel(below, device, is_chosen)
+    return HOOKS.accelerator_level(below, device)
 
 
 __all__ = ["PlacedLevel", "eager_level"]

@@ -138,6 +138,16 @@ class Resource:
         self._taken, self._taker, self._value, self._on_device = value, taker, None, None
         return value
 
+    def stored_shape(self) -> tuple[int, ...] | None:
+        """The shape of the value; None while there is none, or a program has it."""
+        value = self._value if self._on_device is None else self._on_device
+        return None if value is None else value.shape
+
+    def hold(self, value: Any) -> None:
+        """Makes an array of a device the value; shapes are the caller's business."""
+        with self.lock:
+            self._value, self._on_device = None, value
+
     def commit(self, taker: Any, value: Any) -> None:
         """Ends a donation: the variable has `value`, an array of the host or of a device."""
         if self._taker is taker:

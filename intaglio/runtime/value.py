@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from intaglio.base import errors, shapes
-from intaglio.base.devices import DEVICE, placed
+from intaglio.base.devices import DEVICE, is_host, placed
 from intaglio.base.dtypes import BY_NUMPY, DType, as_numbers, resource, variant
 from intaglio.base.shapes import TensorShape, as_dims
 from intaglio.opdef.door import STATE
@@ -171,10 +171,12 @@ class Valued(Tensor):
         return self if self._device == DEVICE else self._copy(device_name=DEVICE)
 
     def _copy(self, ctx: Any = None, device_name: str | None = None) -> Any:
-        """The tensor on a device, whose memory is the same. Raises RuntimeError for an absent one."""
+        """The tensor on a device. Parts of the host share their memory. Raises RuntimeError for an absent one."""
         found = placed(device_name or DEVICE)
         if found is None:
             raise RuntimeError(f"{device_name} unknown device.")
+        if not (is_host(found) and is_host(self._device)):
+            return HOOKS.moved(self, found)
         copied = type(self)()
         copied._array = self._array
         if found != DEVICE:
@@ -182,8 +184,10 @@ class Valued(Tensor):
         return copied
 
     def gpu(self, gpu_index: int = 0) -> Any:
-        """Raises RuntimeError: there is no such device."""
-        raise RuntimeError(f"GPU:{gpu_index} unknown device.")
+        """The tensor on a GPU. Raises RuntimeError if it is not there."""
+        if placed(f"GPU:{gpu_index}") is None:
+            raise RuntimeError(f"GPU:{gpu_index} unknown device.")
+        return self._copy(device_name=f"GPU:{gpu_index}")
 
     # -- what only a graph's tensors have ------------------------------------------------
 

@@ -19,6 +19,8 @@ class StateHooks(Hooks):
     variable: type[Variable]
     # A variable of a handle: `(handle, dims, dtype, trainable)`.
     variable_of_handle: Callable[[Any, Dims, DType, bool], Any]
+    # The class of variables on accelerators.
+    variable_on: type[Variable]
     # The distribution strategy of the block, or None.
     strategy_in_force: Callable[[], Any]
     # The number of the replica of a strategy that runs, an int32 tensor, or None.

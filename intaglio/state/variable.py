@@ -17,7 +17,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.composite import ActsAsTensor
-from intaglio.base.devices import DEVICE
+from intaglio.base.devices import DEVICE, is_host
 from intaglio.base.dtypes import NUMERIC, DType, as_dtype, as_numbers
 from intaglio.base.hooks import ShownInNotebooks
 from intaglio.base.shapes import Dims, TensorShape, as_dims
@@ -36,6 +36,7 @@ from intaglio.state.creation import (
     checked_modes,
     create,
 )
+from intaglio.state.hooks import HOOKS
 from intaglio.state.operators import Operators
 from intaglio.state.updates import PartialUpdates
 from intaglio.state.variable_spec import VariableSpec
@@ -57,7 +58,7 @@ class _Creating(type):
             if cls is not Variable:
                 return super().__call__(*args, **kwargs)
             arguments = _arguments(*args, **kwargs)
-            return variable_creation.at_site(lambda: create(ResourceVariable, arguments))
+            return variable_creation.at_site(lambda: create(_placed, arguments))
 
 
 def _arguments(
@@ -107,6 +108,8 @@ class Variable(ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, metacl
     _snapshot: Any  # the read of a variable of a graph
     _device = DEVICE
     _parent: Any = None
+    # What an assignment gives.
+    _unread: Any = None
     _node: Node | None = None
 
     if TYPE_CHECKING:
@@ -421,7 +424,7 @@ class Variable(ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, metacl
         )
 
     def _changed(self, operation: Any) -> Any:
-        unread = object.__new__(UnreadVariable)
+        unread = object.__new__(self._unread)
         unread.follow(self if self._parent is None else self._parent, operation)
         return unread
 
@@ -532,16 +535,19 @@ class ResourceVariable(Variable):
             value = variable_creation.lift(first)
             contents = Spec(self._dtype, self._dims)
             self._resource = new_variable(contents, name or "Variable")
-            self._resource.assign(value._array)
-            self._handle = from_array(self._resource)
-            device = created_on()
-            if device != DEVICE:
-                self._device = self._handle._device = device  # type: ignore[misc]  # in the tensor's own dict
+            self._put(value, created_on())
         else:
             self._resource = None
             self._record(first, full)
         if deferred.RESTORATIONS:
             deferred.delay(self)
+
+    def _put(self, value: Any, device: str) -> None:
+        """Makes a tensor the first value, and the handle of the variable on a device."""
+        self._resource.assign(value._array)
+        self._handle = from_array(self._resource)
+        if device != DEVICE:
+            self._device = self._handle._device = device  # type: ignore[misc]  # in the tensor's own dict
 
     def _check(self, initial_value: Any, constraint: Any) -> None:
         if initial_value is None:
@@ -603,6 +609,12 @@ class ResourceVariable(Variable):
         variable_creation.collect(self)
 
 
+def _placed(**arguments: Any) -> Variable:
+    """The variable that creators make at last, on the device of the block."""
+    kind: Any = ResourceVariable if is_host(created_on()) else HOOKS.variable_on
+    return kind(**arguments)
+
+
 class BoundVariable(Variable):
     """A variable known by its handle: one that a traced function has as an argument."""
 
@@ -637,6 +649,9 @@ class UnreadVariable(Variable):
     def op(self) -> Any:
         """The operation that assigned; None eagerly."""
         return self._operation
+
+
+Variable._unread = UnreadVariable
 
 
 def _eager_value(variable: Variable) -> EagerTensor | None:

@@ -313,9 +313,8 @@ class FuncGraph(Graph):
         if found is not None:
             return found[1]
         if isinstance(tensor, EagerTensor):
-            array = tensor._array
-            if type(tensor) is EagerTensor and _is_small_constant(array):
-                value: Any = Recorder(self).constant(array, name and f"{name}/")
+            if type(tensor) is EagerTensor and _is_small_constant(tensor._array):
+                value: Any = Recorder(self).constant(tensor._array, name and f"{name}/")
                 self.captured[id(tensor)] = (tensor, value)
                 return value
         elif not self._encloses(tensor):

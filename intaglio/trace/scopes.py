@@ -18,6 +18,8 @@ from intaglio.base.devices import (
     available,
     elsewhere,
     full_name,
+    list_accelerators,
+    list_physical_devices,
     malformed,
     merged_devices,
     placed,
@@ -200,11 +202,12 @@ def device(device_name: Any) -> Generator[None]:
     name = merged_devices(outer, name)
     found = _local(name)
     _eager.devices.append(name)
+    is_chosen = DeviceSpec.from_string(name).device_type is not None
     try:
-        if found == _placed_on(level):
+        if found == _placed_on(level) and not _changes(level, is_chosen):
             yield
         else:
-            with door.pushed(PlacedLevel(level, found)):
+            with door.pushed(eager_level(found, level, is_chosen)):
                 yield
     finally:
         _eager.devices.pop()
@@ -221,8 +224,18 @@ def _local(name: str) -> str:
         return found or DEVICE
     raise invalid_argument(
         f"Could not satisfy device specification '{full_name(name)}'. enable_soft_placement=0."
-        f" Supported device types [CPU]. All available devices {available()}."
+        f" Supported device types [{', '.join(_types())}]. All available devices {available()}."
     )
+
+
+def _types() -> list[str]:
+    return [*dict.fromkeys([d.device_type for d in list_physical_devices()])]
+
+
+def _changes(level: Any, is_chosen: bool) -> bool:
+    """Whether a block on the device of a level changes something: where ops on an accelerator's tensors run."""
+    was_chosen = isinstance(level, PlacedLevel) and level.is_chosen
+    return was_chosen != is_chosen and bool(list_accelerators())
 
 
 def _placed_on(level: Any) -> str:

@@ -12,11 +12,16 @@ import importlib.util
 from typing import TYPE_CHECKING
 
 from intaglio.base import later
+from intaglio.xla.stand_ins import host_as, stand_ins
 
 if TYPE_CHECKING:
     from intaglio.xla import collectives as collectives
+    from intaglio.xla import placed as placed
     from intaglio.xla import sharding as sharding
+    from intaglio.xla import transfers as transfers
     from intaglio.xla.compilation import compiled as compiled
+    from intaglio.xla.meshes import accelerator_details as accelerator_details
+    from intaglio.xla.meshes import accelerator_memory as accelerator_memory
     from intaglio.xla.processes import join as join
     from intaglio.xla.stages import STAGES as STAGES
     from intaglio.xla.stages import exported as exported
@@ -35,10 +40,27 @@ if not TYPE_CHECKING:
             "sharding": "intaglio.xla.sharding",
             "loaded": "intaglio.xla.stages:loaded",
             "text": "intaglio.xla.stages:text",
+            "transfers": "intaglio.xla.transfers",
+            "placed": "intaglio.xla.placed",
+            "accelerator_details": "intaglio.xla.meshes:accelerator_details",
+            "accelerator_memory": "intaglio.xla.meshes:accelerator_memory",
         },
     )
 
 INSTALL = 'XLA is reached through jax, which is not installed: pip install "intaglio[xla]"'
+
+
+# Packages with which jax reaches other devices than the host.
+PLUGINS = ("jax_plugins", "libtpu")
+
+
+def accelerators() -> list[str]:
+    """The types of jax' devices other than the host: jax is imported only where one can be."""
+    if stand_ins():
+        return stand_ins()
+    if not (is_installed() and any([importlib.util.find_spec(p) for p in PLUGINS])):
+        return []
+    return later.named("intaglio.xla.meshes:accelerator_kinds")()
 
 
 def is_installed() -> bool:
@@ -50,3 +72,14 @@ def check_installed() -> None:
     """Raises ImportError, with the command that installs jax, if it is not there."""
     if not is_installed():
         raise ImportError(INSTALL, name="jax")
+
+
+__all__ = [
+    "INSTALL",
+    "PLUGINS",
+    "accelerators",
+    "check_installed",
+    "host_as",
+    "is_installed",
+    "stand_ins",
+]

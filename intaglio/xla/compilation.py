@@ -15,6 +15,7 @@ from intaglio.runtime import interpreter
 from intaglio.xla import splitting
 from intaglio.xla.evaluator import NodeUntraceable
 from intaglio.xla.program import Programs
+from intaglio.xla.transfers import fetched
 
 Run = Callable[..., tuple[Any, ...]]
 # Errors of the evaluator and of jax are raised, not fallen back from.
@@ -26,40 +27,45 @@ class Compiled:
 
     A node that is no part of a program divides the graph: programs run before and after it, and the
     interpreter between them. Where no node is the reason, all runs by another compiler, whose function
-    `instead` makes once it is needed.
+    `instead` makes once it is needed. Programs of a `device` of XLA leave their results there.
     """
 
     native = True
 
-    def __init__(self, graph: Graph, instead: Callable[[], Run]) -> None:
-        self._programs = Programs(graph)
+    def __init__(self, graph: Graph, instead: Callable[[], Run], device: Any = None) -> None:
+        self._programs = Programs(graph, device=device)
+        self._device = device
         self._make = instead
         self._instead: Run | None = None
         self._failure = ""
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         if self._instead is not None:
-            return self._instead(*arrays)
+            return self._otherwise(self._instead, arrays)
         try:
             return self._programs(*arrays)
         except DataLossError:  # nothing can be computed again
             raise
         except OpError:  # with the node that raises it
-            return self._make()(*arrays)
+            return self._otherwise(self._make(), arrays)
         except NodeUntraceable as e:  # before anything ran
             return self._divided(e, arrays)
         except Exception as e:
             if VERIFY:
                 raise
-            return self._fall_back(e)(*arrays)
+            return self._otherwise(self._fall_back(e), arrays)
+
+    def _otherwise(self, run: Run, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """A call of what runs instead of a program: other compilers take arrays of the host."""
+        return run(*(arrays if isinstance(run, Divided) else _of_host(arrays)))
 
     def _divided(self, error: NodeUntraceable, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """A call of the graph divided by a node. Later calls go the same way, unless the arrays are wrong."""
         graph = self._programs.graph
         host = error.outermost
         if host.op is raw.Placeholder or not any([n is host for n in graph.nodes]):
-            return self._fall_back(error)(*arrays)
-        run = Divided(graph, error)
+            return self._otherwise(self._fall_back(error), arrays)
+        run = Divided(graph, error, self._device)
         results = run(*arrays)
         if self._instead is None:
             self._failure = str(error)
@@ -79,7 +85,7 @@ class Compiled:
         if self._instead is None:
             self._failure = f"{type(error).__name__}: {error}"
             logger().warning(
-                "%s is no XLA program, and runs as without INTAGLIO_BACKEND=xla: %s",
+                "%s is no XLA program, and runs on the host, as without XLA: %s",
                 self._programs.graph.name,
                 self._failure,
             )
@@ -115,7 +121,7 @@ class Compiled:
 class Divided:
     """A graph as XLA programs and what the host computes between them."""
 
-    def __init__(self, graph: Graph, error: NodeUntraceable) -> None:
+    def __init__(self, graph: Graph, error: NodeUntraceable, device: Any = None) -> None:
         self._graph = graph
         self._reason = error.reason
         self._node = error.node
@@ -124,7 +130,7 @@ class Divided:
         self._parts: list[tuple[splitting.Part, Run]] = []
         for part in (before, host, after):
             if part is not None:
-                run = interpreter.compiled(part.graph) if part is host else _part(part.graph)
+                run = _host_part(part.graph) if part is host else _part(part.graph, device)
                 self._parts.append((part, run))
         self._constants = {
             id(v): v.node.attrs["value"] for v in graph.outputs if splitting.is_constant(v)
@@ -159,15 +165,26 @@ class Divided:
         return "\n".join(lines)
 
 
-def _part(graph: Graph) -> Run:
+def _part(graph: Graph, device: Any) -> Run:
     """A part without the node that divides the graph; it may have others."""
-    return Compiled(graph, lambda: interpreter.compiled(graph))
+    return Compiled(graph, lambda: interpreter.compiled(graph), device)
+
+
+def _host_part(graph: Graph) -> Run:
+    """The node that divides a graph, with arrays of the host."""
+    run = interpreter.compiled(graph)
+    return lambda *arrays: run(*_of_host(arrays))
+
+
+def _of_host(arrays: Sequence[Any]) -> list[Any]:
+    """The arrays of devices among these as arrays of the host."""
+    return [fetched(a) if hasattr(a, "sharding") and hasattr(a, "nbytes") else a for a in arrays]
 
 
 def _shown(dims: Sequence[Any]) -> str:
     return ", ".join([shapes.text(d) for d in dims]) or "none"
 
 
-def compiled(graph: Graph, instead: Callable[[], Run]) -> Compiled:
-    """The graph as a function of arrays. `instead` makes the one for graphs without a program."""
-    return Compiled(graph, instead)
+def compiled(graph: Graph, instead: Callable[[], Run], device: Any = None) -> Compiled:
+    """The graph as a function of arrays, of a device. `instead` makes the one for graphs without a program."""
+    return Compiled(graph, instead, device)

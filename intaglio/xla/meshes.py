@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,7 +13,10 @@ import numpy as np
 from jax.sharding import Mesh
 
 from intaglio.base.device_spec import DeviceSpec
-from intaglio.base.devices import list_logical_devices
+from intaglio.base.devices import LOCAL, get_visible_devices, list_logical_devices
+from intaglio.xla.stand_ins import stand_ins
+
+_MEMORY = {"current": "bytes_in_use", "peak": "peak_bytes_in_use"}
 
 
 @functools.cache
@@ -24,11 +28,72 @@ def host_devices() -> list[Any]:
     return jax.devices("cpu")
 
 
+def accelerators() -> list[tuple[str, Any]]:
+    """The type and the device of XLA of each accelerator of this process, in jax' order."""
+    kinds = stand_ins()
+    if not kinds:
+        return _found()
+    host = host_devices()
+    return [(kind, host[i % len(host)]) for i, kind in enumerate(kinds)]
+
+
+@functools.cache
+def _found() -> list[tuple[str, Any]]:
+    """The accelerators that jax has.
+
+    Their memory is taken as needed, unless the environment says otherwise: jax would take three quarters.
+    """
+    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    try:
+        found = jax.local_devices()
+    except RuntimeError:  # a plugin without its device
+        return []
+    return [(d.platform.upper(), d) for d in found if d.platform != "cpu"]
+
+
+def accelerator_kinds() -> list[str]:
+    """The types of the accelerators."""
+    return [kind for kind, _ in accelerators()]
+
+
+def _visible(kind: str) -> list[Any]:
+    """The visible accelerators of a type: logical devices are counted among these."""
+    found = [d for k, d in accelerators() if k == kind]
+    return [found[int(d.name.rpartition(":")[2])] for d in get_visible_devices(kind)]
+
+
+def name_of(found: Any) -> str:
+    """The full name of a device of XLA."""
+    for kind in dict.fromkeys(accelerator_kinds()):
+        visible = _visible(kind)
+        if found in visible:
+            return f"{LOCAL}/device:{kind}:{visible.index(found)}"
+    return f"{LOCAL}/device:CPU:{host_devices().index(found)}"
+
+
+def accelerator_memory(name: str) -> dict[str, int]:
+    """The bytes in use on an accelerator, and their peak. Raises ValueError where it does not count."""
+    stats = device(name).memory_stats()
+    if stats is None:
+        raise ValueError(f"Allocator stats not available for device '{name}'")
+    return {name: int(stats.get(key, 0)) for name, key in _MEMORY.items()}
+
+
+def accelerator_details(name: str) -> dict[str, Any]:
+    """An accelerator's name, and its compute capability if it has one."""
+    found = device(name)
+    capability = getattr(found, "compute_capability", None)
+    details: dict[str, Any] = {"device_name": found.device_kind}
+    if isinstance(capability, str):
+        details["compute_capability"] = tuple(map(int, capability.split(".")))
+    return details
+
+
 def device(name: str) -> Any:
     """The device of XLA for a logical device. Raises RuntimeError if XLA does not have it."""
     spec = DeviceSpec.from_string(name)
     kind, number = spec.device_type or "CPU", spec.device_index or 0
-    found = host_devices() if kind == "CPU" else jax.devices(kind.lower())
+    found = host_devices() if kind == "CPU" else _visible(kind)
     if number >= len(found):
         raise RuntimeError(
             f"XLA has {len(found)} devices of type {kind}, and {name} is another: configure logical devices "
@@ -84,4 +149,4 @@ def parts(array: Any) -> list[Part]:
     return [Part(array, row) for row in range(array.shape[0])]
 
 
-__all__ = ["Part", "device", "host_devices", "mesh", "parts", "stacked"]
+__all__ = ["Part", "accelerators", "device", "host_devices", "mesh", "name_of", "parts", "stacked"]

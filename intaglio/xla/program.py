@@ -9,15 +9,16 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import SingleDeviceSharding
 
 from intaglio.base import shapes
 from intaglio.base.locks import lasting_lock
+from intaglio.cpython import is_sole_owner
 from intaglio.ir import resources, walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.ops.random.philox import Stream
@@ -29,6 +30,7 @@ from intaglio.xla.evaluator import Evaluator, NodeUntraceable
 from intaglio.xla.lists import List
 from intaglio.xla.rules import replicas
 from intaglio.xla.state import State, Variable
+from intaglio.xla.transfers import fetched, put
 from intaglio.xla.values import Untraceable
 
 # Programs kept for a graph; the least recently used one goes.
@@ -44,7 +46,8 @@ class Program:
 
     Variables that the graph may write are donated: XLA writes their new values to the same memory
     where nothing else refers to it. Of a program that `stays` on its devices the results are arrays
-    of these; nothing is donated, and variables keep their shardings.
+    of these; nothing is donated, and variables keep their shardings. A program of a `device` takes and
+    returns arrays of that one, and donates.
     """
 
     def __init__(
@@ -54,11 +57,13 @@ class Program:
         streams: Sequence[Node],
         constants: Sequence[int] = (),
         stays: bool = False,
+        device: Any = None,
     ) -> None:
         self.graph = graph
-        self._result_of = _itself if stays else np.asarray
+        self._device = device
+        self._result_of = _itself if stays or device is not None else np.asarray
         # Arguments whose values are part of the program, as shapes and numbers of iterations are.
-        self._constants = {i: np.asarray(arrays[i]) for i in constants}
+        self._constants = {i: fetched(arrays[i]) for i in constants}
         self.routes: dict[str, str] = {}
         self._streams = streams
         # The position of the first input with the same variable, for each that is a variable.
@@ -76,6 +81,7 @@ class Program:
         units: list[Unit] = [p for p in values if p not in self._rows]
         units += self._copies
         self._donated = [u for u in units if not changed.isdisjoint(_positions(u))]
+        self._donated_positions = [p for u in self._donated for p in _positions(u)]
         self._shardings = {p: getattr(arrays[p], "sharding", None) for p in values}
         self._read = [u for u in units if u not in self._donated]
         self.written: tuple[Unit, ...] = ()
@@ -86,7 +92,15 @@ class Program:
         self._passed = [i for i in range(len(arrays)) if i not in left_out]
         self.is_plain = not left_out and not streams
         function = self._outputs if self.is_plain else self._traced
-        self._run = jax.jit(function, donate_argnums=() if self.is_plain or stays else (0,))
+        donated = () if self.is_plain or stays else (0,)
+        where = None if device is None else SingleDeviceSharding(device)
+        self._run = (
+            jax.jit(function, donate_argnums=donated)
+            if where is None
+            else jax.jit(function, donate_argnums=donated, out_shardings=where)
+        )
+        # How far the program moves each stream, where that does not follow from data.
+        self.distances: list[int | None] = [None] * len(streams)
 
     def _group(self, arrays: Sequence[Any], values: set[int], stays: bool) -> None:
         """Finds the variables and arrays of which each device of a mesh has one."""
@@ -136,6 +150,7 @@ class Program:
                 )
         changed = {u: None for u in map(_unit_of, state.written) if u is not None}
         self.written = tuple({**dict.fromkeys(self._donated), **changed})
+        self.distances = [state.distances.get(s, 0) for s in self._streams]
         outputs = [jnp.asarray(v) for v in found]
         new_values = [
             self._as_variable(u, jnp.asarray(state.read(_key_of(u)))) for u in self.written
@@ -173,41 +188,59 @@ class Program:
         values = [
             self._value(u, [arrays[p].on_device() for p in _positions(u)]) for u in self._read
         ]
-        passed = [arrays[i] for i in self._passed]
+        passed = self._here([arrays[i] for i in self._passed])
         for group, sharding in self._batches.items():
             passed.append(meshes.stacked([arrays[i] for i in group], sharding))
-        return values, passed, words
+        return values, passed, self._here(words)
+
+    def _here(self, arrays: Sequence[Any]) -> list[Any]:
+        """The arrays where the program takes them: on its device."""
+        device = self._device
+        if device is None:
+            return [*arrays]
+        return [put(a, device) if isinstance(a, _HOST_ARRAYS) else a for a in arrays]
 
     def _value(self, unit: Unit, values: Sequence[Any]) -> Any:
         """The value of a variable, or of all copies of one, as the program takes it."""
         if isinstance(unit, tuple):
             return meshes.stacked(values, self._copies[unit])
-        (value,) = values
-        return np.asarray(value) if isinstance(value, meshes.Part) else value
+        return self._of_variable(values[0])
+
+    def _of_variable(self, value: Any) -> Any:
+        """The value of a variable of one copy."""
+        if isinstance(value, meshes.Part):
+            value = np.asarray(value)
+        return value if self._device is None else put(value, self._device)
 
     def plain(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The outputs of a program without variables and random numbers."""
-        return tuple([self._result_of(v) for v in self._run(*arrays)])
+        if self._device is None:
+            return tuple([self._result_of(v) for v in self._run(*arrays)])
+        return tuple(self._run(*self._here(arrays)))
 
     def __call__(self, arrays: Sequence[Any], words: Any) -> tuple[tuple[Any, ...], Any]:
         """The outputs as arrays, and the streams' positions after the call; variables are written."""
         if self.is_plain:
             return self.plain(arrays), ()
         others = self._others(arrays, words)
-        variables = {p: arrays[p] for u in self._donated for p in _positions(u)}
+        variables = {p: arrays[p] for p in self._donated_positions}
         # All threads lock in one order.
-        locks = [v.lock for v in sorted(variables.values(), key=id)]
-        with ExitStack() as stack:
-            for lock in locks:
-                stack.enter_context(lock)
+        with _Locks([v.lock for v in sorted(variables.values(), key=id)]):
             taken: dict[int, Any] = {}
             operands: list[Any] = []
             values = taken
             try:
                 for place, variable in variables.items():
-                    taken[place] = variable.donate(variables)
+                    value = taken[place] = variable.donate(variables)
+                    # Tensors that were read from the variable have its array of the device.
+                    if type(value) is not np.ndarray and not is_sole_owner(value, 2):
+                        taken[place] = _copied(value)
+                    value = None
                 operands += [
-                    self._value(u, [taken[p] for p in _positions(u)]) for u in self._donated
+                    self._value(u, [taken[p] for p in u])
+                    if isinstance(u, tuple)
+                    else self._of_variable(taken[u])
+                    for u in self._donated
                 ]
                 outputs, changed, after = self._run(operands, *others)
                 values = self._new_values(changed)
@@ -222,7 +255,10 @@ class Program:
                     variable.commit(variables, values.get(place))
             for unit in self.written[len(self._donated) :]:
                 for place in _positions(unit):
-                    arrays[place].assign(np.asarray(values[place]))
+                    if self._device is None:
+                        arrays[place].assign(np.asarray(values[place]))
+                    else:
+                        arrays[place].hold(values[place])
         return outputs, after
 
     def _new_values(self, changed: Sequence[Any]) -> dict[int, Any]:
@@ -238,8 +274,36 @@ class Program:
     def lowered(self, arrays: Sequence[Any], words: Any) -> Any:
         """The program before XLA compiles it: `jax.stages.Lowered`."""
         if self.is_plain:
-            return self._run.lower(*arrays)
+            return self._run.lower(*self._here(arrays))
         return self._run.lower(*self.arguments(arrays, words))
+
+
+class _Locks:
+    """A context that has all of these locks."""
+
+    __slots__ = ("_had", "_locks")
+
+    def __init__(self, locks: Sequence[Any]) -> None:
+        self._locks = locks
+        self._had: list[Any] = []
+
+    def __enter__(self) -> None:
+        try:
+            for lock in self._locks:
+                lock.acquire()
+                self._had.append(lock)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *error: object) -> None:
+        while self._had:
+            self._had.pop().release()
+
+
+def _copied(value: Any) -> Any:
+    """An array of a device in memory of its own; what is no such array as it is."""
+    return value.copy() if isinstance(value, jax.Array) else value
 
 
 def _itself(value: Any) -> Any:
@@ -260,6 +324,9 @@ def _unit_of(key: Any) -> Unit | None:
     if isinstance(key, tuple) and key[0] == replicas.AXIS:
         return key[1:]
     return key if isinstance(key, int) else None
+
+
+_HOST_ARRAYS = (np.ndarray, np.generic)
 
 
 class _HostObject:
@@ -283,12 +350,19 @@ def _are_alike(arrays: Sequence[Any], inputs: Sequence[int]) -> bool:
 class Programs:
     """A graph as a function of arrays: an XLA program for each of the last shapes that it saw.
 
-    Calls raise Untraceable for a graph that cannot be a program. `stays`: see `Program`.
+    Calls raise Untraceable for a graph that cannot be a program. `stays` and `device`: see `Program`.
+    `limit` is how many programs are kept.
     """
 
-    def __init__(self, graph: Graph, stays: bool = False) -> None:
+    def __init__(
+        self, graph: Graph, stays: bool = False, device: Any = None, limit: int = MAX_PROGRAMS
+    ) -> None:
         self.graph = graph
         self._stays = stays
+        self._device = device
+        self._limit = limit
+        # Where each stream is after a program: its position, and the same as an array of the device.
+        self._after: list[tuple[Stream, Any]] = []
         self._programs: OrderedDict[Any, Program] = OrderedDict()
         meshes.host_devices()
         self._lock = lasting_lock()
@@ -315,7 +389,12 @@ class Programs:
     @property
     def platform(self) -> str:
         """The platform that programs run on: cpu, gpu or tpu."""
-        return jax.default_backend()
+        return jax.default_backend() if self._device is None else self._device.platform
+
+    @property
+    def constants(self) -> tuple[int, ...]:
+        """The numbers of the arguments that are part of the programs."""
+        return self._constants
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         before = jax.enable_x64.swap_local(True)  # as a context it costs a microsecond
@@ -378,19 +457,21 @@ class Programs:
             return self._fixed
         key = tuple([a.shape for a in arrays]) if self._plain else _key(arrays)
         if self._constants:
-            key = (*key, *[arrays[i].tobytes() for i in self._constants])
+            key = (*key, *[fetched(arrays[i]).tobytes() for i in self._constants])
         found = self._programs.get(key)
         if found is not None:
             if len(self._programs) > 1:
                 self._programs.move_to_end(key)
         else:
             with self._lock:
-                found = Program(self.graph, arrays, self._streams, self._constants, self._stays)
+                found = Program(
+                    self.graph, arrays, self._streams, self._constants, self._stays, self._device
+                )
                 self._programs[key] = found
                 if self._has_one and not self._constants:
                     self._fixed = found
                     self._quick = found.plain if found.is_plain else None
-                if len(self._programs) > MAX_PROGRAMS:
+                if len(self._programs) > self._limit:
                     if self._constants:
                         raise Untraceable(
                             "its programs depend on the values of integers among its arguments,"
@@ -402,14 +483,41 @@ class Programs:
                 observe(self.graph.name, lowered.compile().as_text())
         return found
 
-    def _with_streams(self, program: Program, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        counters = [interpreter.kept(s, SERVICES.stream) for s in self._streams]
+    def _with_streams(
+        self, program: Program, arrays: Sequence[Any], counters: Sequence[Any] | None = None
+    ) -> tuple[Any, ...]:
+        if counters is None:
+            counters = [interpreter.kept(s, SERVICES.stream) for s in self._streams]
         before = [c.take(0) for c in counters]
-        outputs, after = program(arrays, words_of(before))
-        for counter, start, words in zip(counters, before, after, strict=True):
-            end = Stream(*[int(w) for w in np.asarray(words)])
-            counter.take(_distance(start, end))
+        words: list[Any] = words_of(before)
+        if len(self._after) == len(before):  # nobody else has drawn from most streams
+            kept = zip(self._after, before, words, strict=True)
+            words = [known if [*at] == [*now] else new for (at, known), now, new in kept]
+        outputs, after = program(arrays, words)
+        ends: list[tuple[Stream, Any]] = []
+        positions = zip(counters, before, after, program.distances, strict=True)
+        for counter, start, end_words, blocks in positions:
+            if blocks is None:  # data said how much was drawn
+                end = Stream(*[int(w) for w in fetched(end_words)])
+                blocks = _distance(start, end)
+            counter.take(blocks)
+            ends.append((start.skipped(blocks), end_words))
+        self._after = [] if self._device is None else ends
         return outputs
+
+    def drawn(self, arrays: Sequence[Any], counters: Sequence[Any]) -> tuple[Any, ...]:
+        """The outputs with random numbers from these states, in the order of the graph's streams."""
+        before = jax.enable_x64.swap_local(True)
+        try:
+            with self._calling:
+                try:
+                    return self._with_streams(self.program(arrays), arrays, counters)
+                except Untraceable:
+                    if not self._with_constants(arrays):
+                        raise
+                    return self._with_streams(self.program(arrays), arrays, counters)
+        finally:
+            jax.enable_x64.set_local(before)
 
     def words(self) -> Any:
         """The positions of the graph's streams, as programs take them."""
@@ -456,7 +564,10 @@ def _key(arrays: Sequence[Any]) -> tuple[Any, ...]:
     key: list[Any] = []
     for index, array in enumerate(arrays):
         if isinstance(array, Resource):
-            key.append((first_inputs.setdefault(id(array), index), _shape(array)))
+            dims = array.stored_shape()
+            if dims is None:
+                dims = _shape(array)
+            key.append((first_inputs.setdefault(id(array), index), dims))
         else:
             key.append(getattr(array, "shape", None))
     return tuple(key)

@@ -33,6 +33,8 @@ class State:
         self._create = create
         # Of resources whose values are rows of one: its key, and the row.
         self.rows: Mapping[Any, tuple[Hashable, int]] = {}
+        # By stream, the blocks drawn from it; None where that follows from data, as in loops and branches.
+        self.distances: dict[Hashable, int | None] = {}
         # The mesh of the program's replicas, in a list that all states of a program share.
         self.meshes: list[Any] = []
 
@@ -55,6 +57,7 @@ class State:
         if key in self.rows:
             key, row = self.rows[key]
             value = self.values[key].at[row].set(value)
+        self.distances[key] = None
         self.values[key] = value
         self.written[key] = None
 
@@ -159,9 +162,12 @@ class Counters:
     def take(self, blocks: int) -> Stream:
         """The stream from here on, of which `blocks` counters are set aside."""
         words = self._state.read(self._key)
+        distances = self._state.distances
+        known = distances.get(self._key, 0)
         here = Stream(words[0], words[1], words[2])
         later = here.skipped(blocks)
         self._state.write(self._key, jnp.stack([later.key, later.low, later.high]))
+        distances[self._key] = None if known is None else known + blocks
         return here
 
     def exchange(self, *args: Any) -> Any:

@@ -44,15 +44,13 @@ def _differences(one: recorded.Recorded, got: list[np.ndarray]) -> list[str]:
             if one.sample.op in UP_TO_A_FACTOR:
                 mine, theirs = np.abs(mine), np.abs(theirs)
             if not one.sample.nondeterministic:
-                calls.assert_close(mine, theirs, _tolerant(one.sample))
+                calls.assert_close(mine, theirs, tolerant(one.sample))
     except AssertionError as e:
         return [str(e)]
     return []
 
 
-def _tolerant(sample: Sample) -> Sample:
-    """The sample with the tolerance that its op has on XLA."""
-    wider = TOLERANCES.get(sample.op)
-    if wider is None:
-        return sample
-    return dataclasses.replace(sample, tol=max(wider[0], sample.tol or 0.0))
+def tolerant(sample: Sample, floor: float = 0.0) -> Sample:
+    """The sample with the tolerance that its op has on XLA, and at least `floor`."""
+    wider = max(TOLERANCES.get(sample.op, (0.0,))[0], floor)
+    return dataclasses.replace(sample, tol=max(wider, sample.tol or 0.0)) if wider else sample

@@ -26,7 +26,7 @@ from intaglio.ir.replicas import NotOneProgram, differs_by_replica
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.dispatch import dispatchable, without_global_dispatch
 from intaglio.opdef.tensor import Tensor
-from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.runtime.eager import EagerTensor
 from intaglio.runtime.executors import executor_of
 from intaglio.runtime.hooks import HOOKS
 
@@ -395,7 +395,7 @@ def range(
     first, end, step = [_as(v, wanted) for v in numbers]
     if door.level().eager and not any(isinstance(v, Tensor) for v in (first, end, step)):
         try:
-            return from_array(raw.Range.kernel_fn(first, end, step))
+            return door.level().constant(raw.Range.kernel_fn(first, end, step))
         except InvalidArgumentError:
             pass  # the op raises the error with its name
     return raw.Range(first, end, step, name=name)

@@ -12,20 +12,19 @@ from typing import Any
 import numpy as np
 
 from intaglio import xla
+from intaglio.accelerators.op_graphs import graph_of, key_of
 from intaglio.base import errors, shapes
 from intaglio.base.dtypes import BY_NUMPY, DType
-from intaglio.base.dtypes import resource as resource_dtype
 from intaglio.distribute.dtensor.layouts import Layout, Mesh
 from intaglio.ir.graph import Graph
-from intaglio.opdef import door, operators, raw
+from intaglio.opdef import operators, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.ops.text.tensor_text import printed
 from intaglio.optimize.pipeline import optimize
-from intaglio.runtime.eager import EagerLevel, EagerTensor, from_array, spec_of
+from intaglio.runtime.eager import EagerLevel, EagerTensor, from_array
 from intaglio.runtime.executors import register_executor
 from intaglio.runtime.placement import PlacedLevel
 from intaglio.runtime.resources import Resource
-from intaglio.trace.graph import record
 from intaglio.type_specs.type_spec import TensorSpec
 
 DEVICE_NAME = "/job:localhost/replica:0/task:0/device:CUSTOM:0"
@@ -257,7 +256,7 @@ def _program(op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
     if found is None:
         if len(_programs) >= _MAX_PROGRAMS:
             _programs.clear()
-        found = xla.sharding.program(_graph(op, inputs, attrs))
+        found = xla.sharding.program(graph_of(op, inputs, attrs, _is_constant))
         if key is not None:
             _programs[key] = found
     return found
@@ -271,32 +270,7 @@ def _key(op: Any, inputs: Sequence[Any], attrs: dict[str, Any], layouts: Any) ->
             for t in inputs
         ]
     )
-    key = (op.name, operands, tuple(sorted(attrs.items())), layouts)
-    try:
-        hash(key)
-    except TypeError:
-        return None
-    return key
-
-
-def _graph(op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Graph:
-    """A graph with nothing but the op in it, and the constants among its inputs."""
-    tensors = [t for t in inputs if not _is_constant(t)]
-
-    def call(*arguments: Any) -> Any:
-        left = iter(arguments)
-        operands = [
-            door.level().constant(t._array) if _is_constant(t) else next(left) for t in inputs
-        ]
-        return door.carry_out(op, operands, attrs, None)
-
-    specs = [(t.dtype, t.dims, f"x_{i}") for i, t in enumerate(tensors)]
-    graph, result = record(call, op.name, specs)
-    for value, tensor in zip(graph.inputs, tensors, strict=True):
-        if tensor.dtype is resource_dtype:
-            value.spec = spec_of(tensor)
-    graph.outputs = list(result)
-    return optimize(graph.freeze_function())
+    return key_of(op, (operands, layouts), attrs)
 
 
 class MeshLevel(PlacedLevel):

@@ -16,7 +16,7 @@ from intaglio.base.devices import (
     list_logical_devices,
     list_physical_devices,
     memory_growth,
-    refuse_memory_growth,
+    set_memory_growth,
     set_visible_devices,
 )
 from intaglio.base.devices import (
@@ -56,8 +56,8 @@ def get_device_policy() -> str:
     return OPTIONS.device_policy
 
 
-def get_memory_growth(device: PhysicalDevice) -> bool:
-    """Whether the device's memory is taken as needed. Raises KeyError for the host, ValueError
+def get_memory_growth(device: PhysicalDevice) -> bool | None:
+    """What `set_memory_growth` was called with, None before. Raises KeyError for the host, ValueError
     for a device that does not exist.
 
     >>> tf.config.experimental.get_memory_growth(tf.config.list_physical_devices()[0])
@@ -65,16 +65,6 @@ def get_memory_growth(device: PhysicalDevice) -> bool:
     KeyError: PhysicalDevice(name='/physical_device:CPU:0', device_type='CPU')
     """
     return memory_growth(device)
-
-
-def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
-    """Takes a GPU's memory as needed. Raises ValueError for the host, and for what does not exist.
-
-    >>> tf.config.experimental.set_memory_growth(tf.config.list_physical_devices()[0], True)
-    Traceback (most recent call last):
-    ValueError: Cannot set memory growth on non-GPU and non-Pluggable devices
-    """
-    refuse_memory_growth(device)
 
 
 def get_memory_info(device: str) -> dict[str, int]:

@@ -11,6 +11,7 @@ from jax import lax
 
 from intaglio.ir.graph import Node
 from intaglio.opdef import late, raw
+from intaglio.ops.array.slicing import Masks, numpy_index
 from intaglio.xla.registry import xla
 from intaglio.xla.values import Untraceable, is_traced, known
 
@@ -224,11 +225,31 @@ def _strided_slice_gradient(
         run = _slicer(len(dims), dy.shape, ends, masks)
         form = jax.ShapeDtypeStruct(dims, dy.dtype)
         return jax.linear_transpose(run, form)(jnp.asarray(dy))[0]
-    numbers = np.arange(int(np.prod(dims, dtype=np.int64))).reshape(dims)
-    chosen = raw.StridedSlice.kernel_fn(numbers, begin, end, strides, *masks)
-    flat = jnp.zeros(numbers.size, dy.dtype)
-    result = flat.at[np.asarray(chosen).reshape(-1)].set(dy.reshape(-1), unique_indices=True)
-    return result.reshape(dims)
+    first, last, step = [np.asarray(v).tolist() for v in (begin, end, strides)]
+    index = numpy_index(first, last, step, Masks(*masks))
+    return _padded(jnp.asarray(dy), dims, index)
+
+
+def _padded(dy: Any, dims: tuple[int, ...], index: tuple[Any, ...]) -> Any:
+    """Zeros of shape `dims` with `dy` where the index takes elements: one padding, with gaps for strides."""
+    entries = [e for e in index if e is not None]
+    if Ellipsis in entries:
+        at = entries.index(Ellipsis)
+        entries[at : at + 1] = [slice(None)] * (len(dims) - len(entries) + 1)
+    entries += [slice(None)] * (len(dims) - len(entries))
+    ranges = [
+        range(d)[e] if isinstance(e, slice) else range(e % d, e % d + 1)
+        for e, d in zip(entries, dims, strict=True)
+    ]
+    dy = lax.reshape(dy, [len(r) for r in ranges])
+    if not dy.size:
+        return jnp.zeros(dims, dy.dtype)
+    dy = lax.rev(dy, [i for i, r in enumerate(ranges) if r.step < 0])
+    paddings = [
+        (min(r[0], r[-1]), d - 1 - max(r[0], r[-1]), abs(r.step) - 1)
+        for r, d in zip(ranges, dims, strict=True)
+    ]
+    return lax.pad(dy, np.zeros((), dy.dtype), paddings)
 
 
 @xla(raw.ScatterNd)

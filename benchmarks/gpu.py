@@ -1,0 +1,241 @@
+"""What runs on a GPU, against the same written by hand in JAX, side by side in one process.
+
+    python -m benchmarks.gpu [--write] [--small] [--only NAME ...] [--seconds S] [--results FILE]
+
+`--write` writes `benchmarks/gpu.md`. Without a GPU the rows say that they were not measured; with
+`--small` they run on XLA's host with small sizes, which shows that they run and nothing else. Each group of
+rows is a process of its own with a limit of time; what was measured is in `--results`, a line for each row.
+
+A row is the median of many samples, ours and JAX' alternating: a sample is a number of calls and the wait for
+the last. `copies` are those between host and device in three calls: as the program counts them, and whether
+jax' guard against transfers lets the calls pass.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime
+import json
+import pathlib
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from benchmarks.gpu_steps import Residual, Steps, Transformer, language_model, residual_network
+from intaglio import tf, xla
+
+PAGE = pathlib.Path(__file__).with_suffix(".md")
+GPU = "/GPU:0"
+NOT_MEASURED = "not measured"
+# Seconds after which a group is stopped.
+LIMIT = 150.0
+
+
+def eager_add(small: bool) -> Steps:
+    """The sum of two vectors, op by op."""
+    x = np.ones(1000 if small else 1 << 20, np.float32)
+    a, b = tf.constant(x), tf.constant(x) + 1.0
+    c, d = jnp.asarray(x), jnp.asarray(x) + 1.0
+    return Steps(lambda: a + b, lambda: c + d)
+
+
+def call(small: bool) -> Steps:
+    """A compiled function of next to nothing."""
+    x = np.ones((4, 4), np.float32)
+    ours = tf.function(lambda a: a + 1.0)
+    jaxs = jax.jit(lambda a: a + 1.0)
+    a, b = tf.constant(x) * 1.0, jnp.asarray(x)
+    return Steps(lambda: ours(a), lambda: jaxs(b))
+
+
+def product(small: bool) -> Steps:
+    """The product of two matrices in bfloat16."""
+    n = 64 if small else 8192
+    x = np.random.default_rng(0).normal(size=(n, n)).astype(np.float32)
+    a, b = tf.cast(tf.constant(x), tf.bfloat16), jnp.asarray(x).astype(jnp.bfloat16)
+    ours, jaxs = tf.function(lambda a: a @ a), jax.jit(lambda a: a @ a)
+    return Steps(lambda: ours(a), lambda: jaxs(b))
+
+
+def product_32(small: bool) -> Steps:
+    """The product of two matrices in float32, by TensorFloat-32 where the GPU has it."""
+    n = 64 if small else 8192
+    x = np.random.default_rng(0).normal(size=(n, n)).astype(np.float32)
+    a, b = tf.constant(x), jnp.asarray(x)
+    ours, jaxs = tf.function(lambda a: a @ a), jax.jit(lambda a: a @ a)
+    return Steps(lambda: ours(a), lambda: jaxs(b))
+
+
+def resnet(small: bool) -> Steps:
+    """A training step of a residual network with CutMix."""
+    return residual_network(Residual(1, 4, 4, 8) if small else Residual())
+
+
+SMALL = Transformer(2, 16, 2, 64, 8, 2)
+
+
+def gpt2(small: bool) -> Steps:
+    """A training step of GPT-2 small in float32."""
+    return language_model(SMALL if small else Transformer(), np.float32)
+
+
+def gpt2_mixed(small: bool) -> Steps:
+    """The same with products in bfloat16, as `mixed_bfloat16`."""
+    return language_model(SMALL if small else Transformer(), tf.bfloat16.as_numpy_dtype)
+
+
+# By name: what makes the calls, how often a sample repeats them, and the goal for the ratio.
+ROWS: dict[str, tuple[Callable[[bool], Steps], int, float | None]] = {
+    "eager a + b": (eager_add, 50, 1.5),
+    "call of a small function": (call, 50, 1.3),
+    "8192 x 8192 product, bfloat16": (product, 5, 1.05),
+    "8192 x 8192 product, float32": (product_32, 5, 1.05),
+    "ResNet with CutMix, step": (resnet, 5, 1.05),
+    "GPT-2 small, step, float32": (gpt2, 3, 1.05),
+    "GPT-2 small, step, mixed_bfloat16": (gpt2_mixed, 3, 1.05),
+}
+GROUPS = ([*ROWS][:4], *[[name] for name in [*ROWS][4:]])
+
+
+def _wait(result: Any) -> None:
+    getattr(result, "_buffer", result).block_until_ready()
+
+
+def measured(name: str, small: bool, seconds: float) -> dict[str, Any]:
+    """The row of a name: milliseconds of a call, seconds of the first one, and copies."""
+    make, repeats, _ = ROWS[name]
+    with tf.device(GPU):
+        steps = make(small)
+        row: dict[str, Any] = {"name": name}
+        values: list[float] = []
+        for key, run in (("first", steps.ours), ("jax_first", steps.jaxs)):
+            start = time.perf_counter()
+            result = run()
+            _wait(result)
+            row[key] = time.perf_counter() - start
+            values.append(float(np.asarray(getattr(result, "_buffer", result)).ravel()[0]))
+        row["values"] = values
+        for _ in range(5):
+            _wait(steps.ours())
+            _wait(steps.jaxs())
+        row |= _copies(steps.ours)
+        row |= _times(steps, repeats, seconds)
+    return row
+
+
+def _times(steps: Steps, repeats: int, seconds: float) -> dict[str, Any]:
+    samples: tuple[list[float], list[float]] = ([], [])
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end or len(samples[1]) < 3:
+        for found, run in zip(samples, steps, strict=True):
+            start = time.perf_counter()
+            for _ in range(repeats - 1):
+                run()
+            _wait(run())
+            found.append((time.perf_counter() - start) / repeats)
+    ours, jaxs = [statistics.median(s) for s in samples]
+    return {"ms": ours * 1e3, "jax_ms": jaxs * 1e3, "samples": len(samples[0])}
+
+
+def _copies(run: Callable[[], Any]) -> dict[str, Any]:
+    """Copies between host and device in three calls, and whether jax' guard lets them pass."""
+    with xla.transfers.counting() as count:
+        for _ in range(2):
+            run()
+        _wait(run())
+    try:
+        with jax.transfer_guard("disallow"):
+            _wait(run())
+        hidden = ""
+    except Exception as e:
+        hidden = str(e).split("\n")[0]
+    return {"copies": count.to_device + count.to_host, "hidden": hidden}
+
+
+def device_name() -> str:
+    """What the GPU is; empty without one."""
+    found = tf.config.list_physical_devices("GPU")
+    if not found or xla.stand_ins():
+        return ""
+    return tf.config.experimental.get_device_details(found[0])["device_name"]
+
+
+def page(rows: dict[str, dict[str, Any]], device: str) -> str:
+    """The table."""
+    date = datetime.date.today().isoformat()
+    text = "# On a GPU\n\n`python -m benchmarks.gpu --write`"
+    text += (
+        f" on {date}: {device}, jax {jax.__version__}.\n\n"
+        if device
+        else " was not run on one.\n\n"
+    )
+    text += "| | here, ms | JAX, ms | ratio | goal | copies in 3 calls | first call here, s | JAX, s |\n"
+    text += "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+    for name, (_, _, goal) in ROWS.items():
+        row = rows.get(name)
+        if row is None or "ms" not in row:
+            text += f"| {name} | {NOT_MEASURED} | | | {goal} | | | |\n"
+            continue
+        copies = f"{row['copies']}{'; a hidden one' if row['hidden'] else ''}"
+        numbers = f"{row['ms']:.3f} | {row['jax_ms']:.3f} | {row['ms'] / row['jax_ms']:.2f}"
+        text += f"| {name} | {numbers} | {goal} | {copies} | {row['first']:.1f} | {row['jax_first']:.1f} |\n"
+    return text
+
+
+def _worker(names: list[str], small: bool, seconds: float, results: pathlib.Path) -> None:
+    with xla.host_as("GPU") if small and not xla.accelerators() else contextlib.nullcontext():
+        for name in names:
+            try:
+                row = measured(name, small, seconds)
+            except Exception as e:
+                row = {"name": name, "error": f"{type(e).__name__}: {e}"[:2000]}
+            row["device"] = device_name()
+            with results.open("a") as file:
+                print(json.dumps(row), file=file)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Runs the groups, prints the table, and writes the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--write", action="store_true", help="write benchmarks/gpu.md")
+    parser.add_argument("--small", action="store_true", help="small sizes, also without a GPU")
+    parser.add_argument("--only", nargs="*", default=[*ROWS], help="names of rows")
+    parser.add_argument("--seconds", type=float, default=3.0, help="for each row")
+    parser.add_argument("--results", type=pathlib.Path, default=pathlib.Path("gpu_results.jsonl"))
+    parser.add_argument("--worker", action="store_true")
+    options = parser.parse_args(arguments)
+    if options.worker:
+        _worker(options.only, options.small, options.seconds, options.results)
+        return
+    options.results.write_text("")
+    if options.small or xla.accelerators():
+        for group in GROUPS:
+            names = [n for n in group if n in options.only]
+            flags = ["--small"] * options.small
+            if names:
+                command = [sys.executable, "-m", "benchmarks.gpu", "--worker", *flags]
+                command += ["--seconds", str(options.seconds), "--results", str(options.results)]
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    subprocess.run([*command, "--only", *names], timeout=LIMIT, check=False)
+    found = [json.loads(line) for line in options.results.read_text().splitlines()]
+    for row in found:
+        if "error" in row:
+            print(f"{row['name']}: {row['error']}", file=sys.stderr)
+    text = page(
+        {r["name"]: r for r in found}, next((r["device"] for r in found if r["device"]), "")
+    )
+    print(text)
+    if options.write:
+        PAGE.write_text(text)
+
+
+if __name__ == "__main__":
+    main()

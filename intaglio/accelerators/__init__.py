@@ -1,0 +1,1 @@
+"""Tensors, variables and ops on GPUs and other accelerators: each op and function is a program of XLA."""
