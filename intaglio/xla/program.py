@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import jax
@@ -18,6 +19,7 @@ from jax.sharding import SingleDeviceSharding
 
 from intaglio.base import shapes
 from intaglio.base.locks import lasting_lock
+from intaglio.base.options import OPTIONS
 from intaglio.cpython import is_sole_owner
 from intaglio.ir import resources, walk
 from intaglio.ir.graph import Graph, Node
@@ -142,7 +144,8 @@ class Program:
             inputs[index] = value
         for index, place in self.variables.items():
             inputs[index] = Variable(place, self._specs[place])
-        found = evaluator.run(self.graph, inputs)
+        with _precision():
+            found = evaluator.run(self.graph, inputs)
         for value, result in zip(self.graph.outputs, found, strict=True):
             if isinstance(result, (Variable, List)) or not hasattr(result, "dtype"):
                 raise NodeUntraceable(
@@ -276,6 +279,15 @@ class Program:
         if self.is_plain:
             return self._run.lower(*self._here(arrays))
         return self._run.lower(*self.arguments(arrays, words))
+
+
+def _precision() -> Any:
+    """How exact products of float32 are: the device's own, TensorFloat-32 on GPUs, as TensorFlow's; or all digits.
+
+    `tf.config.experimental.enable_tensor_float_32_execution(False)` asks for all digits.
+    """
+    exact = OPTIONS.tensor_float_32 is False
+    return jax.default_matmul_precision("highest") if exact else nullcontext()
 
 
 class _Locks:

@@ -13,7 +13,6 @@ from jax import lax
 from intaglio.opdef import late, raw
 from intaglio.ops.nn import windows
 from intaglio.xla.registry import xla
-from intaglio.xla.rules.linear_algebra import PRECISION
 from intaglio.xla.values import Untraceable, known
 
 _SPATIAL = "012"
@@ -67,7 +66,6 @@ def _convolution(
             rhs_dilation=steps,
             dimension_numbers=layout.numbers,
             feature_group_count=groups,
-            precision=PRECISION,
         )
 
     return run

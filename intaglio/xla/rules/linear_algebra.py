@@ -13,9 +13,6 @@ from intaglio.opdef import late, raw
 from intaglio.xla.registry import xla
 from intaglio.xla.values import known
 
-# The device's own: TensorFloat-32 on GPUs that have it, which is TensorFlow's default too.
-PRECISION = jax.lax.Precision.DEFAULT
-
 
 def _adjoint(x: Any) -> Any:
     return jnp.conj(jnp.swapaxes(x, -1, -2))
@@ -23,7 +20,7 @@ def _adjoint(x: Any) -> Any:
 
 def _product(x: Any, y: Any, dtype: Any) -> Any:
     """x @ y, with sums of 16-bit floats in float32."""
-    result = jnp.matmul(x, y, precision=PRECISION, preferred_element_type=_wide(dtype))
+    result = jnp.matmul(x, y, preferred_element_type=_wide(dtype))
     return result.astype(dtype)
 
 
@@ -66,9 +63,7 @@ def sum_of_products(x: Any, y: Any, adj_x: bool, adj_y: bool, axes: tuple[int, .
     present = {*operands[1], *operands[3]}
     kept = [i for i in range(rank - 2) if i not in axes and i in present]
     dtype = np.dtype(x.dtype)
-    result = jnp.einsum(
-        *operands, [*kept, rank, rank + 2], precision=PRECISION, preferred_element_type=_wide(dtype)
-    )
+    result = jnp.einsum(*operands, [*kept, rank, rank + 2], preferred_element_type=_wide(dtype))
     dims = [1 if i in axes else d for i, d in enumerate(batch)]
     return result.astype(dtype).reshape(*dims, x.shape[-2], y.shape[-1])
 
@@ -95,7 +90,6 @@ def _einsum(inputs, equation) -> Any:
     result = jnp.einsum(
         f"{operands}->{output if unique == labels else ellipsis + unique}",
         *[jnp.asarray(v) for v in inputs],
-        precision=PRECISION,
         preferred_element_type=_wide(dtype),
     ).astype(dtype)
     return result if unique == labels else _on_diagonals(result, output, unique)
