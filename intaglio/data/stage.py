@@ -20,6 +20,7 @@ from intaglio.base.dtypes import VARIANT_MARKER, variant
 from intaglio.base.options import OPTIONS
 from intaglio.data.options import Options
 from intaglio.ir.graph import Graph
+from intaglio.ir.memo import memoized
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.optimize.pipeline import optimize
@@ -64,10 +65,12 @@ class Shared:
 def _optimized(graph: Graph) -> Graph:
     if OPTIONS.optimizer.get("disable_meta_optimizer"):
         return graph
-    found = graph.derived.get(optimize)
-    if found is None:
-        found = graph.derived.setdefault(optimize, optimize(graph))
-    return found
+    return _optimized_once(graph)
+
+
+@memoized
+def _optimized_once(graph: Graph) -> Graph:
+    return optimize(graph)
 
 
 class Root:

@@ -15,6 +15,7 @@ from intaglio.function import whole_graph
 from intaglio.function.versions import ProfitableVersions, Versions
 from intaglio.ir import resources, walk
 from intaglio.ir.graph import Graph, SymbolicTensor
+from intaglio.ir.memo import memoized
 from intaglio.ir.passes import is_loop
 from intaglio.optimize.pipeline import changes_results, optimize
 from intaglio.optimize.specialize import specialized
@@ -55,12 +56,10 @@ def compiles_ahead(graph: Graph) -> bool:
     """
     if not graph.derived.get(interpreter.MAY_BE_COMPILED) or not _optimizes():
         return False
-    found = graph.derived.get(compiles_ahead)
-    if found is None:
-        found = graph.derived[compiles_ahead] = _compiles_ahead(graph)
-    return found
+    return _compiles_ahead(graph)
 
 
+@memoized
 def _compiles_ahead(graph: Graph) -> bool:
     # What answers fastest for small graphs is asked first: most graphs are small.
     if not _is_static(graph) or native.is_profitable(graph):
@@ -82,12 +81,10 @@ def _runs_by_data(graph: Graph) -> bool:
     return not any(map(is_loop, nested)) and all(map(is_data, loops))
 
 
+@memoized
 def _optimized(graph: Graph) -> Graph:
     """The optimised graph, for several who ask for it before the graph's first call."""
-    found = graph.derived.get(_optimized)
-    if found is None:
-        found = graph.derived[_optimized] = optimize(graph)
-    return found
+    return optimize(graph)
 
 
 def _taken(graph: Graph) -> Graph:
@@ -107,15 +104,11 @@ def compiles_at_once(graph: Graph) -> bool:
     return compiles_ahead(graph) or changes_results(graph)
 
 
+@memoized
 def _ahead(graph: Graph) -> Runnable:
-    found = graph.derived.get(_ahead)
-    if found is None:
-        found = graph.derived[_ahead] = (
-            _checked(_taken(graph))
-            if _is_static(graph)
-            else ProfitableVersions(graph, _checked_if_it_pays, optimized_run)
-        )
-    return found
+    if _is_static(graph):
+        return _checked(_taken(graph))
+    return ProfitableVersions(graph, _checked_if_it_pays, optimized_run)
 
 
 def _checked(optimized: Graph) -> Runnable:

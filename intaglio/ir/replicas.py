@@ -14,6 +14,7 @@ import numpy as np
 from intaglio.base.dtypes import int32
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.memo import memoized
 from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
@@ -33,22 +34,18 @@ def differs_by_replica(value: SymbolicTensor) -> bool:
     )
 
 
+@memoized
 def expanded(graph: Graph, count: int) -> Graph:
-    """The graph of a `_ReplicatedCall` without ops that refer to replicas; found once."""
-    found = graph.derived.get((expanded, count))
-    if found is None:
-        found = graph.derived[expanded, count] = _Expansion(graph, count).run()
-    return found
+    """The graph of a `_ReplicatedCall` without ops that refer to replicas."""
+    return _Expansion(graph, count).run()
 
 
+@memoized
 def without_replicas(graph: Graph) -> Graph:
     """The graph with each `_ReplicatedCall` as a call of the graph of all replicas."""
     if not any([op.control_flow == "replicas" for op in walk.own_ops(graph)]):
         return graph
-    found = graph.derived.get(without_replicas)
-    if found is None:
-        found = graph.derived[without_replicas] = _called(graph)
-    return found
+    return _called(graph)
 
 
 def _called(graph: Graph) -> Graph:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from intaglio.base.dtypes import resource
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.memo import memoized
 
 
 def reads(node: Node, index: int) -> bool:
@@ -52,13 +53,11 @@ def _does(node: Node, index: int, effect: str) -> bool:
     return False
 
 
+@memoized
 def _found(graph: Graph, effect: str) -> frozenset[int]:
     """The inputs of a graph that its nodes read or write."""
-    found = graph.derived.get((_found, effect))
-    if found is None:
-        handles = {id(v): i for i, v in enumerate(graph.inputs) if v.dtype is resource}
-        found = graph.derived[_found, effect] = frozenset(_effects(graph, handles, effect))
-    return found
+    handles = {id(v): i for i, v in enumerate(graph.inputs) if v.dtype is resource}
+    return frozenset(_effects(graph, handles, effect))
 
 
 def _effects(graph: Graph, handles: dict[int, int], effect: str) -> Iterator[int]:

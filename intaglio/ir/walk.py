@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.memo import memoized
 from intaglio.opdef.op import Op
 
 
@@ -65,24 +66,19 @@ def nested(graph: Graph) -> list[Graph]:
     return list(found.values())
 
 
+@memoized
 def own_ops(graph: Graph) -> frozenset[Op]:
-    """The ops of a graph's nodes, found once: graphs do not change."""
-    found = graph.derived.get(own_ops)
-    if found is None:
-        found = graph.derived[own_ops] = frozenset([node.op for node in graph.nodes])
-    return found
+    """The ops of a graph's nodes."""
+    return frozenset([node.op for node in graph.nodes])
 
 
+@memoized
 def all_ops(graph: Graph) -> frozenset[Op]:
     """The ops of a graph and of all graphs below it."""
     ops = own_ops(graph)
     if not any([op.has_graphs for op in ops]):
         return ops
-    found = graph.derived.get(all_ops)
-    if found is None:
-        below = [all_ops(child) for node in graph.nodes for child in attached(node)]
-        found = graph.derived[all_ops] = ops.union(*below)
-    return found
+    return ops.union(*[all_ops(child) for node in graph.nodes for child in attached(node)])
 
 
 def scheduled(

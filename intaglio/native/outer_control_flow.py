@@ -7,6 +7,7 @@ from typing import Any
 
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.memo import memoized
 
 Run = Callable[..., Any]
 
@@ -16,7 +17,7 @@ def kernel(node: Node, compiled: Callable[[Graph], Run]) -> Run | None:
 
     What a pass has fused is no control flow: where it is not code, its body is interpreted.
     """
-    op, attrs, home = node.op, node.attrs, (kernel, compiled)
+    op, attrs = node.op, node.attrs
     if op.internal:
         return None
     order = op.kernel_order
@@ -28,10 +29,7 @@ def kernel(node: Node, compiled: Callable[[Graph], Run]) -> Run | None:
         return None
 
     def run(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
-        found = graph.derived.get(home)
-        if found is None:
-            found = graph.derived.setdefault(home, compiled(graph))
-        return list(found(*arrays))
+        return list(_compiled(graph, compiled)(*arrays))
 
     def call(*arrays: Any) -> Any:
         values = op.sig.group(list(arrays), attrs) if op.has_lists else arrays
@@ -42,3 +40,8 @@ def kernel(node: Node, compiled: Callable[[Graph], Run]) -> Run | None:
         return op.kernel_fn(*arguments)
 
     return call
+
+
+@memoized
+def _compiled(graph: Graph, compiled: Callable[[Graph], Run]) -> Run:
+    return compiled(graph)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from intaglio.ir import implementations, walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.memo import memoized
 from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter, derived, map_attached
 from intaglio.opdef import raw
@@ -50,13 +51,11 @@ def _as_named(graph: Graph) -> Graph:
     return map_attached(graph, lambda node, name, nested: _unmarked(nested))
 
 
+@memoized
 def _unmarked(graph: Graph) -> Graph:
-    found = graph.derived.get(_unmarked)
-    if found is None:
-        found = graph if graph.opaque else _as_named(graph)
-        if found is graph and implementations.siblings(graph):
-            found = Graph(graph.name, graph.inputs, graph.nodes, graph.outputs)
-        if found is not graph:
-            interpreter.inherit(graph, found)
-        graph.derived[_unmarked] = found
+    found = graph if graph.opaque else _as_named(graph)
+    if found is graph and implementations.siblings(graph):
+        found = Graph(graph.name, graph.inputs, graph.nodes, graph.outputs)
+    if found is not graph:
+        interpreter.inherit(graph, found)
     return found

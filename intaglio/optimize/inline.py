@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.memo import memoized
 from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.runtime import interpreter
@@ -43,12 +44,10 @@ def _may_be_inlined(callee: Graph, compiler: object) -> bool:
     return not callee.opaque and interpreter.compiler_of(callee) in (None, compiler)
 
 
+@memoized
 def _flat(graph: Graph) -> Graph:
-    """The called graph with its own calls inlined, worked out once."""
-    found = graph.derived.get(_flat)
-    if found is None:
-        found = graph.derived[_flat] = inline_calls(graph)
-    return found
+    """The called graph with its own calls inlined."""
+    return inline_calls(graph)
 
 
 def _inlined(call: Node, callee: Graph, new: Rewriter) -> list[SymbolicTensor]:

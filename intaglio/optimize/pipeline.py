@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from intaglio.ir import implementations, passes, walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.memo import memoized
 from intaglio.ir.passes import Pass
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Fuel, map_attached
@@ -87,17 +88,15 @@ def changes_results(graph: Graph) -> bool:
     return reassociates(graph) or implementations.has_choices(graph)
 
 
+@memoized
 def reassociates(graph: Graph) -> bool:
     """Whether a pass may change the order of floating-point sums: `hoist_products`, `gather_sums`.
 
     Both look for matrix products in loops; all other passes keep every bit.
     """
-    found = graph.derived.get(reassociates)
-    if found is None:
-        found = graph.derived[reassociates] = raw.MatMul in walk.all_ops(graph) and any(
-            _multiplies(node) for g in (*walk.nested(graph), graph) for node in g.nodes
-        )
-    return found
+    return raw.MatMul in walk.all_ops(graph) and any(
+        _multiplies(node) for g in (*walk.nested(graph), graph) for node in g.nodes
+    )
 
 
 def _multiplies(node: Node) -> bool:

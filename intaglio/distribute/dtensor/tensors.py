@@ -17,6 +17,7 @@ from intaglio.base import errors, shapes
 from intaglio.base.dtypes import BY_NUMPY, DType
 from intaglio.distribute.dtensor.layouts import Layout, Mesh
 from intaglio.ir.graph import Graph
+from intaglio.ir.memo import memoized
 from intaglio.opdef import operators, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.ops.text.tensor_text import printed
@@ -242,15 +243,16 @@ _programs: dict[Any, Any] = {}
 _MAX_PROGRAMS = 4096
 
 
+@memoized
+def _program_of_graph(graph: Graph, layouts: tuple[Any, ...]) -> Any:
+    return xla.sharding.program(optimize(graph))
+
+
 def _program(op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Any:
     """The program of an op for inputs of these layouts; of a call, that of the graph."""
     layouts = tuple([t._layout if isinstance(t, DTensor) else None for t in inputs])
     if op.control_flow == "call":
-        graph: Graph = attrs["f"]
-        found = graph.derived.get((execute, layouts))
-        if found is None:
-            found = graph.derived[execute, layouts] = xla.sharding.program(optimize(graph))
-        return found
+        return _program_of_graph(attrs["f"], layouts)
     key = _key(op, inputs, attrs, layouts)
     found = _programs.get(key)
     if found is None:

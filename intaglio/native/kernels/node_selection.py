@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from intaglio.base.dtypes import float32, float64
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.memo import memoized
 from intaglio.native.kernels import layers, matmul, narrow_matmul, reductions, row_kernels, softmax
 from intaglio.native.kernels.elementwise import MAX_CACHED_SHAPES, FusedKernel
 from intaglio.native.kernels.kinds import select
@@ -67,12 +68,14 @@ def kernel_of(node: Node) -> Run | None:
     if node.op is raw._FusedElementwise:
         return FusedKernel(node.attrs["body"])
     if name in PARTS:
-        body: Graph = node.attrs["body"]
-        if kernel_of not in body.derived:
-            body.derived[kernel_of] = PARTS[name](body)
-        return body.derived[kernel_of]
+        return _kernel_of_body(node.attrs["body"], name)
     choose = choice_of(node.op) if has_choice(node) else None
     return None if choose is None else Chosen(node, choose)
+
+
+@memoized
+def _kernel_of_body(body: Graph, name: str) -> Run | None:
+    return PARTS[name](body)
 
 
 def called_kernel_of(node: Node) -> Run | None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from intaglio.ir.equality import attributes_key
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.memo import memoized
 from intaglio.opdef import raw
 
 # Stretches of fewer nodes are written out; periods may have so many nodes.
@@ -53,14 +54,12 @@ class Repeat(NamedTuple):
         return (self.nodes if index >= 0 else self.before)[index].outputs[0]
 
 
+@memoized
 def periods(graph: Graph) -> list[Node | Repeat]:
     """The graph's nodes that are computed, in their order."""
-    found = graph.derived.get(periods)
-    if found is None:
-        inputs = {id(v) for v in graph.inputs}
-        nodes = [n for n in graph.nodes if n.op is not raw.Const and id(n.outputs[0]) not in inputs]
-        found = graph.derived[periods] = list(_Search(graph, nodes).parts(0, len(nodes)))
-    return found
+    inputs = {id(v) for v in graph.inputs}
+    nodes = [n for n in graph.nodes if n.op is not raw.Const and id(n.outputs[0]) not in inputs]
+    return list(_Search(graph, nodes).parts(0, len(nodes)))
 
 
 def size(graph: Graph) -> int:

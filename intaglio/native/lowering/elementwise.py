@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.memo import memoized
 from intaglio.ir.operand_shapes import refused
 from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.native.analysis.sizes import is_small
@@ -72,13 +73,11 @@ class View(NamedTuple):
 
 def _viewed(body: Graph, inputs: Sequence[ArrayOperand]) -> tuple[Graph, Sequence[Any]]:
     """The body without its views, and what the inputs are then: values and views of them."""
-    found = body.derived.get(_viewed)
-    if found is None:
-        found = body.derived[_viewed] = _without_views(body)
-    graph, operands = found
+    graph, operands = _without_views(body)
     return graph, [inputs[i] if view is None else View(inputs[i], *view) for i, view in operands]
 
 
+@memoized
 def _without_views(body: Graph) -> tuple[Graph, list[tuple[int, Any]]]:
     """A body whose views are inputs; for each the number of the old input, and the view if it is one."""
     numbers = {id(v): i for i, v in enumerate(body.inputs)}

@@ -11,6 +11,7 @@ from typing import Any
 
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.memo import memoized
 from intaglio.native.kernels import matmul, recurrent_cell
 from intaglio.native.kernels.recurrent_cell import form_of
 from intaglio.native.llvm.vectors import FLOAT, Unsupported
@@ -26,7 +27,7 @@ def pack(w: FunctionLowering, body: Graph, state: Sequence[Any]) -> None:
     for node in body.nodes:
         if node.op is not raw._FusedCell:
             continue
-        plan, weights = _plan(node), operands[id(_weights(node))]
+        plan, weights = _plan(node.attrs["body"]), operands[id(_weights(node))]
         if not isinstance(weights, ArrayOperand):
             raise Unsupported("weights that are no tensor")
         pointer = w.scratch(plan.bytes)
@@ -51,21 +52,18 @@ def _product_operands(body: Graph) -> list[int]:
     return [found.index(id(v)) for v in _product_of(body).inputs]
 
 
-def _plan(node: Node) -> recurrent_cell.Plan:
+@memoized
+def _plan(body: Graph) -> recurrent_cell.Plan:
     """The sizes of a cell's tiles."""
-    body: Graph = node.attrs["body"]
-    plan = body.derived.get(_plan)
-    if plan is None:
-        form = form_of(_product_of(body), walk.uses(body))
-        assert form is not None
-        plan = body.derived[_plan] = recurrent_cell.planned(*form)
-    return plan
+    form = form_of(_product_of(body), walk.uses(body))
+    assert form is not None
+    return recurrent_cell.planned(*form)
 
 
 def written(w: FunctionLowering, node: Node, inputs: Sequence[Any]) -> list[ArrayOperand]:
     """_FusedCell."""
     body: Graph = node.attrs["body"]
-    product, plan = _product_of(body), _plan(node)
+    product, plan = _product_of(body), _plan(body)
     first, second = _product_operands(body)
     there = w.packed.get((id(inputs[second]), plan.layout))
     if there is None or any(not isinstance(h, ArrayOperand) for h in inputs):

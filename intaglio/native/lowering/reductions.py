@@ -11,6 +11,7 @@ import numpy as np
 from intaglio.base.dtypes import float32
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.memo import memoized
 from intaglio.native.kernels import reductions
 from intaglio.native.kernels.elementwise import MAX_CACHED_SHAPES, canonical_axes
 from intaglio.native.kernels.fused_reduction import FusedReduction, Loops, loops_of, ranges_of
@@ -141,20 +142,17 @@ class _Fusion(NamedTuple):
     axes: tuple[int, ...]
 
 
+@memoized
 def _fusion_of(body: Graph) -> _Fusion:
-    found = body.derived.get(_fusion_of)
-    if found is None:
-        ends = [v.node for v in body.outputs]
-        ended = {id(n) for n in ends}
-        axes = {id(n.inputs[1].node) for n in ends}
-        inner = [n for n in body.nodes if id(n) not in ended and id(n) not in axes]
-        graph = Graph(body.name, body.inputs, inner, [n.inputs[0] for n in ends])
-        first, axis = ends[0].inputs
-        shape = tuple(first.dims or ())
-        over = axes_of(axis.node.attrs["value"], len(shape))
-        found = _Fusion(graph, tuple([n.op.reduces for n in ends]), shape, over)
-        body.derived[_fusion_of] = found
-    return found
+    ends = [v.node for v in body.outputs]
+    ended = {id(n) for n in ends}
+    axes = {id(n.inputs[1].node) for n in ends}
+    inner = [n for n in body.nodes if id(n) not in ended and id(n) not in axes]
+    graph = Graph(body.name, body.inputs, inner, [n.inputs[0] for n in ends])
+    first, axis = ends[0].inputs
+    shape = tuple(first.dims or ())
+    over = axes_of(axis.node.attrs["value"], len(shape))
+    return _Fusion(graph, tuple([n.op.reduces for n in ends]), shape, over)
 
 
 class _Kernel(NamedTuple):
