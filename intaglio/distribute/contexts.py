@@ -115,8 +115,8 @@ class ReplicaContext:
 
         def own_part(total: Any, value: Any) -> Any:
             """The rows of a gathered tensor that are this replica's."""
-            along = axis % value.shape.rank
-            size = raw.GatherV2(raw.Shape(value), [along], 0)
+            # By a slice, whose index may be negative where the rank is unknown.
+            size = raw.Reshape(raw.Shape(value)[axis], [1])
             (found,) = self.merge_call(
                 lambda strategy, v: (strategy.extended._gather_to(v, v, 0, options),), args=(size,)
             )
@@ -125,7 +125,7 @@ class ReplicaContext:
             is_before = raw.Less(replicas, convert.to_tensor(self._replica_id, int32))
             first = raw.Sum(raw.Cast(is_before, DstT=int32) * sizes, 0)
             own_rows = raw.Range(0, size[0], 1) + first
-            return raw.GatherV2(total, own_rows, along)
+            return raw.GatherV2(total, own_rows, axis)
 
         def gathered(*values: Any) -> Any:
             # Not `values`, for the reason in `_all_reduced`.

@@ -46,7 +46,22 @@ def _joined_batch(operators: Any) -> Any:
     return batch
 
 
-class LinearOperatorAdjoint(LinearOperator):
+class _OfOperator(LinearOperator):
+    """The adjoint or the inverse of an operator, which has the same properties."""
+
+    _operator: LinearOperator
+
+    def _assert_non_singular(self) -> Any:
+        return self._operator.assert_non_singular()
+
+    def _assert_positive_definite(self) -> Any:
+        return self._operator.assert_positive_definite()
+
+    def _assert_self_adjoint(self) -> Any:
+        return self._operator.assert_self_adjoint()
+
+
+class LinearOperatorAdjoint(_OfOperator):
     """The adjoint of an operator.
 
     >>> matrix = tf.linalg.LinearOperatorFullMatrix([[1.0, 2.0], [3.0, 4.0]])
@@ -106,17 +121,8 @@ class LinearOperatorAdjoint(LinearOperator):
     def _adjoint(self) -> LinearOperator:
         return self._operator
 
-    def _assert_non_singular(self) -> Any:
-        return self._operator.assert_non_singular()
 
-    def _assert_positive_definite(self) -> Any:
-        return self._operator.assert_positive_definite()
-
-    def _assert_self_adjoint(self) -> Any:
-        return self._operator.assert_self_adjoint()
-
-
-class LinearOperatorInversion(LinearOperator):
+class LinearOperatorInversion(_OfOperator):
     """The inverse of an operator, by its `solve`.
 
     >>> matrix = tf.linalg.LinearOperatorDiag([2.0, 4.0])
@@ -175,15 +181,6 @@ class LinearOperatorInversion(LinearOperator):
 
     def _inverse(self) -> LinearOperator:
         return self._operator
-
-    def _assert_non_singular(self) -> Any:
-        return self._operator.assert_non_singular()
-
-    def _assert_positive_definite(self) -> Any:
-        return self._operator.assert_positive_definite()
-
-    def _assert_self_adjoint(self) -> Any:
-        return self._operator.assert_self_adjoint()
 
 
 class LinearOperatorComposition(LinearOperator):

@@ -11,11 +11,40 @@ from intaglio.ops.hooks import HOOKS
 
 
 @pytest.fixture(params=["machine code", "numpy"])
-def way(request, monkeypatch):
+def implementation(request, monkeypatch):
     monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
     monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
     if request.param == "numpy":
         monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
+
+
+@pytest.fixture
+def kernels(monkeypatch):
+    """What was selected, by the name of the kernel: the code, or None."""
+    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    selected, select = {}, HOOKS.select_kernel
+
+    def noted(name, *args):
+        selected[name] = select(name, *args)
+        return selected[name]
+
+    monkeypatch.setattr(HOOKS, "select_kernel", noted)
+    return selected
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: tf.unique_with_counts(np.random.default_rng(0).integers(0, 1 << 60, 3000)),
+        lambda: tf.ragged.range(np.zeros(50, np.int64), np.arange(50)),
+    ],
+    ids=["unique", "ranges"],
+)
+def test_there_is_machine_code(call, kernels):
+    call()
+    assert kernels
+    assert all(k is not None for k in kernels.values()), kernels
 
 
 def _numbers(rng, dtype, size, kinds):
@@ -29,7 +58,7 @@ def _numbers(rng, dtype, size, kinds):
 
 @pytest.mark.parametrize("dtype", ["int64", "uint64", "int32", "uint16", "float32", "float64"])
 @pytest.mark.parametrize(("size", "kinds"), [(0, 3), (64, 1), (65, 40), (1000, 7), (3000, 4000)])
-def test_as_they_first_occur(dtype, size, kinds, way):
+def test_as_they_first_occur(dtype, size, kinds, implementation):
     x = _numbers(np.random.default_rng(size + kinds), dtype, size, kinds)
     y, which, counts = (t.numpy() for t in tf.unique_with_counts(x))
     expected = list(dict.fromkeys((x + x.dtype.type(0)).tolist()))
@@ -41,7 +70,7 @@ def test_as_they_first_occur(dtype, size, kinds, way):
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 @pytest.mark.parametrize("splits", ["int32", "int64"])
-def test_ranges(dtype, splits, way):
+def test_ranges(dtype, splits, implementation):
     rng = np.random.default_rng(7)
     starts, lengths = (rng.integers(-20, 20, 50, dtype) for _ in range(2))
     for deltas in (np.ones(50, dtype), rng.choice([-3, -1, 1, 2], 50).astype(dtype)):

@@ -25,7 +25,7 @@ from intaglio.base.dtypes import (
 )
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
-from intaglio.opdef import raw
+from intaglio.opdef import raw, short_floats
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.compiled import MIN_COMPILED_WORK, compiled_function, select_kernel
@@ -56,15 +56,6 @@ def _rank_two(dims: Dims) -> tuple[int | None, int | None]:
 
 def _conj(x: Any) -> Any:
     return raw.Conj(x) if x.dtype.is_complex else x
-
-
-def _wide(x: Any) -> Any:
-    """16-bit floats are multiplied and summed as float32."""
-    return x.astype(np.float32)
-
-
-def _is_short_float(dtype: np.dtype[Any]) -> bool:
-    return dtype.itemsize == 2 and dtype.kind not in "iu"
 
 
 def _product(a: Any, b: Any) -> Any:
@@ -197,11 +188,13 @@ class MatMul(Op):
             a = a.T
         if transpose_b:
             b = b.T
-        if a.dtype.itemsize == 2 and _is_short_float(a.dtype):
+        if short_floats.is_short(a.dtype):
             product = _short_dot(a, b)
             if product is not None:
                 return product
-            return self.kernel(_wide(a), _wide(b), False, False).astype(a.dtype)
+            return self.kernel(
+                short_floats.widened(a), short_floats.widened(b), False, False
+            ).astype(a.dtype)
         try:
             return dot(a, b)
         except ValueError:
@@ -310,8 +303,8 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
             return run(x, y)
     left = _adjoint(x) if adj_x else x
     right = _adjoint(y) if adj_y else y
-    if _is_short_float(x.dtype):
-        left, right = _wide(left), _wide(right)
+    if short_floats.is_short(x.dtype):
+        left, right = short_floats.widened(left), short_floats.widened(right)
     if right.ndim == 2 and left.ndim > 2 and left.flags.c_contiguous:
         if left.shape[-1] != right.shape[0]:
             raise _size_error(x, y)
