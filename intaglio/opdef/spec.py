@@ -9,6 +9,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import DType
+from intaglio.base.errors import ShapeError
 from intaglio.base.shapes import Dims
 
 
@@ -59,11 +60,14 @@ class Spec:
         return None
 
     def as_shape(self) -> Dims:
-        """The shape that this integer vector describes; -1 means unknown."""
+        """The shape that this integer vector describes; -1 means unknown. Raises ShapeError for less."""
         partial = self.partial
-        return (
-            None if partial is None else tuple([None if d is None or d < 0 else d for d in partial])
-        )
+        if partial is None:
+            return None
+        if any([d is not None and d < -1 for d in partial]):
+            invalid = next(d for d in partial if d is not None and d < -1)
+            raise ShapeError(f"Invalid value in tensor used for shape: {invalid}")
+        return tuple([None if d is None or d < 0 else d for d in partial])
 
     def like(self, *, dtype: DType | None = None, shape: Any = ...) -> Spec:
         """A spec without a value that differs in what is named."""

@@ -195,6 +195,8 @@ def static_dims(shape: Any) -> tuple[int, ...] | None:
                     raise ValueError(
                         "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
                     )
+                if isinstance(d, (list, tuple)):  # no vector: the op says so
+                    return None
                 if getattr(d, "shape", ()) != ():
                     raise ValueError(f"A shape is a list of integers, not {shape!r}.")
                 if isinstance(d, (float, np.floating)):
@@ -222,7 +224,7 @@ def _filled(shape: Any, value: Any, dtype: DType, name: str | None, own: str) ->
     here = door.level()
     if dims is None:
         vector = convert.to_tensor(shape)
-        if vector.dims == ():
+        if vector.dims is None or vector.dims == ():
             vector = raw.Reshape(vector, [-1])
         return raw.Fill(vector, np.asarray(value, dtype.numpy), name=name or own)
     if any(d < 0 for d in dims):
@@ -230,7 +232,7 @@ def _filled(shape: Any, value: Any, dtype: DType, name: str | None, own: str) ->
         message = f"Dimension {bad} must be >= 0"
         if here.eager:
             raise InvalidArgumentError(None, None, f"{message} [Op:Fill] name: ")
-        raise ShapeError(message)
+        raise ValueError(message)
     if here.eager:
         return here.constant(_block(dims, value, dtype), name)
     if (shapes.count(dims) or 0) < MAX_CONSTANT_ELEMENTS:

@@ -14,6 +14,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.array.reshaping import small
 from intaglio.ops.families import MAX_FOLDED_ELEMENTS, check_rank
+from intaglio.ops.shape_inputs import dims_of
 
 
 @op
@@ -85,15 +86,16 @@ class Fill(Op):
         return result
 
     def kernel(self, dims, value):
-        sizes = np.atleast_1d(dims).tolist()
         if value.shape not in ((), (1,)):
             raise invalid_argument(
                 f"value must be a scalar, got shape [{','.join(map(str, value.shape))}]"
             )
-        if any(d < 0 for d in sizes):
-            bad = next(d for d in sizes if d < 0)
-            raise invalid_argument(f"Dimension {bad} must be >= 0")
-        check_allocated(sizes, value.dtype.itemsize, "Fill")
+        sizes = dims_of(
+            np.atleast_1d(dims),
+            value.dtype.itemsize,
+            "Fill",
+            expected="dims must represent a vector",
+        )
         return np.full(sizes, value.reshape(())[()], value.dtype)
 
     def gradient(self, doutput) -> Any:
@@ -109,14 +111,15 @@ class Empty(Op):
     stateful = True
 
     def infer(self, shape: Spec, dtype: DType) -> Spec:
+        if shape.rank not in (1, None):
+            raise ShapeError(f"Shape must be rank 1 but is rank {shape.rank}")
         return Spec(dtype, shape.as_shape())
 
     def kernel(self, shape, dtype):
-        check_rank("shape", shape, 1)
-        check_allocated(shape.tolist(), dtype.numpy.itemsize, "Empty")
-        if dtype is string:
-            return np.full(shape.tolist(), b"", object)
-        return np.zeros(shape.tolist(), dtype.numpy)
+        dims = dims_of(
+            shape, dtype.numpy.itemsize, "Empty", expected="shape must be a vector of int32"
+        )
+        return np.full(dims, b"", object) if dtype is string else np.zeros(dims, dtype.numpy)
 
 
 @op

@@ -16,6 +16,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number, numbers, of_elements
 from intaglio.ops.families import MAX_FOLDED_ELEMENTS, shape_of, unbroadcast
+from intaglio.ops.shape_inputs import dims_of
 
 
 def small(x: Spec) -> bool:
@@ -59,9 +60,11 @@ class Reshape(Op):
         return Spec(tensor.dtype, dims, value)
 
     def kernel(self, tensor, shape):
-        dims = shape.tolist()
+        if shape.ndim > 1:
+            raise invalid_argument(f"sizes input must be 1-D, not {brackets(shape.shape)}")
+        dims = shape.reshape(-1).tolist()  # a number is one size
         try:
-            if shape.ndim == 1 and dims and min(dims) < -1:  # NumPy takes any negative size for -1
+            if dims and min(dims) < -1:  # NumPy takes any negative size for -1
                 raise ValueError
             return tensor.reshape(dims)
         except (ValueError, TypeError):
@@ -88,6 +91,9 @@ def reshaped(tensor: Spec, shape: Spec) -> Dims:
     wanted = shape.partial
     if wanted is None:
         return None
+    invalid = next((d for d in wanted if d is not None and d < -1), None)
+    if invalid is not None:
+        raise ShapeError(f"Invalid value in tensor used for shape: {invalid}")
     if sum(d == -1 for d in wanted) > 1:
         raise ShapeError("Only one input size may be -1")
     dims: list[int | None] = [None if d is None or d < 0 else d for d in wanted]
@@ -334,8 +340,7 @@ class BroadcastTo(Op):
         return Spec(input.dtype, dims)
 
     def kernel(self, input, shape):
-        dims = shape.tolist()
-        check_allocated(dims, input.dtype.itemsize, "BroadcastTo")
+        dims = dims_of(shape, input.dtype.itemsize, "BroadcastTo")
         try:
             if input.ndim > len(dims):
                 raise ValueError  # NumPy drops dimensions of 1 when it assigns

@@ -9,13 +9,13 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, NUMERIC, bool_, int16, uint16
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.gathering import out_of_bounds
-from intaglio.ops.families import check_rank, shape_of
+from intaglio.ops.families import shape_of
+from intaglio.ops.shape_inputs import dims_of
 
 
 def add_rows(target: Any, indices: Any, rows: Any) -> None:
@@ -173,10 +173,12 @@ class ScatterNd(Op):
         return Spec(updates.dtype, dims)
 
     def kernel(self, indices, updates, shape, bad_indices_policy):
-        check_rank("shape", shape, 1)
         fill = b"" if updates.dtype == object else 0
-        check_allocated(shape.tolist(), updates.dtype.itemsize, "ScatterNd")
-        target = np.full(shape.tolist(), fill, updates.dtype)
+        sizes = np.atleast_1d(shape)
+        dims = dims_of(
+            sizes, updates.dtype.itemsize, "ScatterNd", expected="Shape must be a vector"
+        )
+        target = np.full(dims, fill, updates.dtype)
         kind = "add"
         if updates.dtype == bool:
             kind = "max"

@@ -9,7 +9,6 @@ import numpy as np
 
 from intaglio.base.dtypes import ALL, INDEX, int16
 from intaglio.base.errors import ShapeError, invalid_argument
-from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import Dims, brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -17,6 +16,7 @@ from intaglio.opdef.spec import Spec, numbers, of_elements
 from intaglio.ops.array.passing import check_same
 from intaglio.ops.array.reshaping import small, vector_elements
 from intaglio.ops.families import check_rank, shape_of
+from intaglio.ops.shape_inputs import dims_of
 
 MASKS = "begin_mask: int = 0, end_mask: int = 0, ellipsis_mask: int = 0, new_axis_mask: int = 0, shrink_axis_mask: int = 0"
 
@@ -293,8 +293,8 @@ class StridedSliceGrad(Op):
     ):
         masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
         index = numpy_index(begin.tolist(), end.tolist(), strides.tolist(), masks)
-        check_allocated(shape.tolist(), dy.dtype.itemsize, "StridedSliceGrad")
-        result = np.full(shape.tolist(), b"" if dy.dtype == object else 0, dy.dtype)
+        dims = dims_of(shape, dy.dtype.itemsize, "StridedSliceGrad")
+        result = np.full(dims, b"" if dy.dtype == object else 0, dy.dtype)
         target = taken(result, index)
         if np.shape(target) != dy.shape:
             raise invalid_argument(

@@ -17,8 +17,9 @@ from intaglio.ops.families import spec_of, unbroadcast
 from intaglio.ops.random.generator import moved_on
 from intaglio.ops.random.philox import MASK64, RESERVED, Stream
 from intaglio.ops.random.rejection_sampling import binomial, gamma, poisson
-from intaglio.ops.random.stateful import SAMPLED_BYTES, dims_of, drawn_shape
+from intaglio.ops.random.stateful import SAMPLED_BYTES, drawn_shape
 from intaglio.ops.random.stateless import keyed, seeded
+from intaglio.ops.shape_inputs import dims_of
 
 HALF_TO_DOUBLE = (float16, float32, float64)
 RATES = (*HALF_TO_DOUBLE, int32, int64)
@@ -82,7 +83,7 @@ class RandomGamma(Op):
         return Spec(alpha.dtype, _for_each(shape, alpha))
 
     def kernel(self, shape, alpha, stream):
-        dims = (*dims_of(shape, SAMPLED_BYTES, np.shape(alpha)), *np.shape(alpha))
+        dims = (*dims_of(shape, SAMPLED_BYTES, each=np.shape(alpha)), *np.shape(alpha))
         start = stream.take((shapes.count(dims) or 0) * RESERVED)
         return _gamma(start, alpha, dims)
 
@@ -159,7 +160,7 @@ class RandomPoissonV2(Op):
         return Spec(dtype, _for_each(shape, rate))
 
     def kernel(self, shape, rate, dtype: DType, stream):
-        dims = (*dims_of(shape, SAMPLED_BYTES, np.shape(rate)), *np.shape(rate))
+        dims = (*dims_of(shape, SAMPLED_BYTES, each=np.shape(rate)), *np.shape(rate))
         start = stream.take((shapes.count(dims) or 0) * RESERVED)
         return _poisson(start, rate, dims, dtype)
 

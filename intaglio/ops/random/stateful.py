@@ -20,6 +20,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.random import philox
 from intaglio.ops.random.philox import RESERVED
+from intaglio.ops.shape_inputs import dims_of
 
 
 def drawn_shape(shape: Spec) -> Any:
@@ -28,31 +29,11 @@ def drawn_shape(shape: Spec) -> Any:
         raise ShapeError(
             f"shape must be a vector of {{int32,int64}}, got shape {_text(shape.shape)}"
         )
-    if shape.value is not None and np.any(np.asarray(shape.value) < 0):
-        bad = int(np.asarray(shape.value).min())
-        raise ShapeError(f"Dimension {bad} must be >= 0")
     return shape.as_shape()
 
 
 # The size of numbers of distributions, which are computed in double precision.
 SAMPLED_BYTES = 8
-
-
-def dims_of(shape: Any, item_bytes: int, each: tuple[int, ...] = ()) -> tuple[int, ...]:
-    """A shape input's value as a tuple. Raises InvalidArgumentError.
-
-    `item_bytes` is the size of a number, of which there are `each` for every element: raises
-    ResourceExhaustedError for more of them than may be allocated.
-    """
-    if np.ndim(shape) != 1:
-        text = _text(np.shape(shape))
-        raise invalid_argument(f"shape must be a vector of {{int32,int64}}, got shape {text}")
-    dims = tuple(shape.tolist())
-    for dim in dims:
-        if dim < 0:
-            raise invalid_argument(f"Dimension {dim} must be >= 0")
-    check_allocated((*dims, *each), item_bytes, "A random tensor")
-    return dims
 
 
 def _text(dims: Any) -> str:

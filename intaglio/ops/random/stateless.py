@@ -18,9 +18,9 @@ from intaglio.ops.random.stateful import (
     check_categorical,
     check_float,
     check_range,
-    dims_of,
     drawn_shape,
 )
+from intaglio.ops.shape_inputs import dims_of
 
 PHILOX = 1
 THREEFRY = 2

@@ -23,8 +23,9 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.random import philox
 from intaglio.ops.random.philox import Stream
-from intaglio.ops.random.stateful import SAMPLED_BYTES, dims_of, drawn_shape
+from intaglio.ops.random.stateful import SAMPLED_BYTES, drawn_shape
 from intaglio.ops.random.stateless import seeded
+from intaglio.ops.shape_inputs import dims_of
 
 # Normals are proposed where a bound is farther than this from the mean, and the other on its other side.
 FAR = 1.3
