@@ -242,23 +242,6 @@ class AdjustContrastv2(Adjustment):
         adjusted = raw.AddV2(raw.Mul(wide, contrast_factor), raw.Mul(totals, share))
         return raw.Cast(adjusted, DstT=images.dtype)
 
-    def gradient(self, images, contrast_factor, doutput) -> Any:
-        axes = [-3, -2]
-        factor = raw.Cast(contrast_factor, DstT=images.dtype)
-
-        def by_images() -> Any:
-            rest = raw.Sub(constant(1, images), factor)
-            mean = raw.Mean(doutput, axes, keep_dims=True)
-            return raw.AddV2(raw.Mul(factor, doutput), raw.Mul(rest, mean))
-
-        def by_factor() -> Any:
-            centred = raw.Sub(images, raw.Mean(images, axes, keep_dims=True))
-            each = raw.Cast(raw.Mul(doutput, centred), DstT=float32)
-            flat = raw.Reshape(each, [-1])
-            return raw.Sum(flat, [0])
-
-        return by_images, by_factor
-
 
 @op
 class AdjustHue(Adjustment):
