@@ -52,6 +52,12 @@ def stacked(elements: Sequence[Element]) -> Element:
     return tuple([_stack(column) for column in zip(*elements, strict=True)])
 
 
+def _stacked_alike(elements: Sequence[Element]) -> Element:
+    """As `stacked`, with an error that names the component and the first element."""
+    columns = enumerate(zip(*elements, strict=True))
+    return tuple([_stack(parts, _different(i)) for i, parts in columns])
+
+
 def _stack(parts: tuple[Any, ...], message_of: Callable[..., str] | None = None) -> Any:
     first = parts[0]
     if first.dtype is VARIANT_MARKER:
@@ -134,7 +140,10 @@ class BatchDatasetV2(DatasetOp):
     )
 
     def kernel(self, input_dataset, batch_size, drop_remainder):
-        return _batches("Batch", input_dataset, batch_size, drop_remainder, stacked)
+        # TensorFlow makes one step of a map and the batching after it, which words the error otherwise.
+        fused = input_dataset.name in ("Map", "ParallelMap")
+        together = stacked if fused else _stacked_alike
+        return _batches("Batch", input_dataset, batch_size, drop_remainder, together)
 
 
 @op
@@ -151,12 +160,7 @@ class ParallelBatchDataset(DatasetOp):
     def kernel(self, input_dataset, batch_size, num_parallel_calls, drop_remainder):
         calls = int(num_parallel_calls)
         require(calls > 0 or calls == AUTOTUNE, "num_parallel_calls must be greater than zero.")
-
-        def together(elements: Sequence[Element]) -> Element:
-            columns = enumerate(zip(*elements, strict=True))
-            return tuple([_stack(parts, _different(i)) for i, parts in columns])
-
-        return _batches("Batch", input_dataset, batch_size, drop_remainder, together)
+        return _batches("Batch", input_dataset, batch_size, drop_remainder, _stacked_alike)
 
 
 @op

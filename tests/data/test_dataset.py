@@ -138,6 +138,13 @@ def test_batches():
         tf.errors.InvalidArgumentError, match=r"Shapes are: \[tensor\]: \[3\], \[batch\]: \[1\]"
     ):
         list(ragged.batch(2))
+    for other in (ragged.take(2), ragged.filter(lambda x: True), ragged.enumerate()):
+        component = len(other.element_spec) - 1 if isinstance(other.element_spec, tuple) else 0
+        with pytest.raises(  # TensorFlow's words where batching does not follow a map at once
+            tf.errors.InvalidArgumentError,
+            match=rf"in component {component}. First element had shape \[1\] and element 1 had shape \[3\]",
+        ):
+            list(other.batch(2))
     assert values(ragged.padded_batch(2)) == [[[0, 0, 0], [0, 0, 0]]]
     padded = ragged.padded_batch(2, padded_shapes=[4], padding_values=-1.0)
     assert values(padded) == [[[0, -1, -1, -1], [0, 0, 0, -1]]]
