@@ -399,11 +399,16 @@ class CheckpointManager:
     def save(
         self, checkpoint_number: Any = None, check_interval: bool = True, options: Any = None
     ) -> str | None:
-        """Writes a checkpoint and deletes what is too old; None if it is not time yet."""
+        """Writes a checkpoint and deletes what is too old.
+
+        None if it is not time yet: with a `checkpoint_interval`, before so many steps have passed,
+        or without `check_interval` at the step of the last one.
+        """
         step = None if self._step_counter is None else int(self._step_counter)
-        if self._interval is not None and check_interval and self._last_step is not None:
+        if self._interval is not None and self._last_step is not None:
             assert step is not None
-            if step - self._last_step < self._interval:
+            early = step - self._last_step < self._interval
+            if early if check_interval else step == self._last_step:
                 return None
         counter = self._checkpoint.save_counter
         counter.assign_add(1)
