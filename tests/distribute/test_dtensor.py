@@ -89,7 +89,9 @@ path = tf.train.Checkpoint(v=v).save(r"{tmp_path}/a")
 print(tf.train.list_variables(path)[1:])
 v.assign(v * 0.0)
 tf.train.Checkpoint(v=v).restore(path).assert_consumed()
-print([part.numpy().tolist() for part in dtensor.unpack(v.read_value())])
+parts = dtensor.unpack(v.read_value())
+print([part.numpy().tolist() for part in parts])
+print([part.device[-5:] for part in parts], [part.device[-5:] for part in dtensor.unpack(v.value())])
 plain = tf.Variable(tf.zeros((4, 2)))
 tf.train.Checkpoint(v=plain).restore(path)
 print(plain.numpy().tolist())
@@ -101,8 +103,9 @@ print(dtensor.fetch_layout(restored["v"]).sharding_specs, dtensor.unpack(other.v
     ).splitlines()
     assert "VARIABLE_VALUE', [4, 2])" in found[0]
     assert found[1] == "[[[0.0], [2.0]], [[1.0], [3.0]], [[4.0], [6.0]], [[5.0], [7.0]]]"
-    assert found[2] == "[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]"
-    assert found[3] == "['unsharded', 'x'] [[1.0], [3.0], [5.0], [7.0]]"
+    assert found[2] == f"{[f'CPU:{i}' for i in range(4)]} {[f'CPU:{i}' for i in range(4)]}"
+    assert found[3] == "[[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]"
+    assert found[4] == "['unsharded', 'x'] [[1.0], [3.0], [5.0], [7.0]]"
 
 
 def test_a_step_over_the_mesh_is_one_program_and_keeps_layouts() -> None:

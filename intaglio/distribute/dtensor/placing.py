@@ -202,9 +202,13 @@ def unpack(tensor: Any) -> list[Any]:
             f"DTensorUnpack expects a tensor placed on the DTensor device: {DEVICE_NAME}, but input was "
             f"placed on device: {getattr(tensor, 'device', DEVICE)}"
         )
+    devices = tensor._layout.mesh.local_devices()
     if is_of_host(tensor._stored):
-        return [from_array(tensor._array) for _ in tensor._layout.mesh.local_devices()]
-    return [from_array(a) for a in xla.sharding.unpacked(tensor.on_mesh())]
+        return [from_array(tensor._array)._copy(device_name=name) for name in devices]
+    parts = xla.sharding.unpacked(tensor.on_mesh())
+    return [
+        from_array(part)._copy(device_name=name) for part, name in zip(parts, devices, strict=True)
+    ]
 
 
 def call_with_layout(
