@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base import errors, nest
+from intaglio.base import errors, files, nest
 from intaglio.compat_v1 import checkpoints, logging, meta_graphs
 from intaglio.compat_v1.global_steps import global_step as step_of
 from intaglio.compat_v1.variable_scopes import GraphKeys, get_collection, global_variables
@@ -166,7 +166,7 @@ class Saver:
 
         Raises:
           TypeError: `sess` is no session.
-          ValueError: the folder does not exist, or `latest_filename` is a path.
+          ValueError: the folder and the one that it is in do not exist, or `latest_filename` is a path.
         """
         self._check_session(sess)
         latest = latest_filename or "checkpoint"
@@ -182,8 +182,11 @@ class Saver:
         if not variables:
             return None
         folder = os.path.dirname(path)
-        if not os.path.isdir(folder or "."):
+        if not os.path.isdir(
+            os.path.dirname(folder) or "."
+        ):  # TensorFlow makes one folder, not two
             raise ValueError(f"Parent directory of {path} doesn't exist, can't save.")
+        files.make_folders(folder)
         bundle.write(path, _values(sess, variables))
         if write_state:
             self._keep(path, meta_graph_suffix)

@@ -69,7 +69,7 @@ def test_what_cannot_be_saved_or_restored(tmp_path: pathlib.Path) -> None:
             with pytest.raises(ValueError, match="not a valid checkpoint"):
                 saver.restore(session, str(tmp_path / "m"))
             with pytest.raises(ValueError, match="Parent directory of"):
-                saver.save(session, str(tmp_path / "no" / "m"))
+                saver.save(session, str(tmp_path / "no" / "no" / "m"))
             with pytest.raises(tf.errors.NotFoundError, match="Key nope not found"):
                 v1.train.Saver({"nope": b}).restore(session, path)
             with pytest.raises(tf.errors.InvalidArgumentError, match="shapes of both tensors"):
@@ -78,6 +78,17 @@ def test_what_cannot_be_saved_or_restored(tmp_path: pathlib.Path) -> None:
                 session.run(b)  # nothing of it was assigned
     with tf.Graph().as_default(), pytest.raises(OSError, match="does not exist"):
         v1.train.import_meta_graph(str(tmp_path / "m.meta"))
+
+
+def test_one_folder_is_made(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """TensorFlow's answer: the last folder of the path may be absent, absolute or relative."""
+    monkeypatch.chdir(tmp_path)
+    with tf.Graph().as_default(), v1.Session() as session:
+        v = v1.get_variable("v", initializer=3.0)
+        session.run(v.initializer)
+        saver = v1.train.Saver()
+        for path in (str(tmp_path / "a" / "m"), "b/m", "m"):
+            assert tf.train.load_variable(saver.save(session, path), "v") == 3.0
 
 
 def test_variables_of_other_modes(tmp_path: pathlib.Path) -> None:
