@@ -357,9 +357,6 @@ class RaggedTensor(Ragged):
     def __getitem__(self, key: Any) -> Any:
         return indexing.getitem(self, key)
 
-    def __len__(self) -> int:
-        raise TypeError("object of type 'RaggedTensor' has no len()")
-
     def __iter__(self) -> Iterator[Any]:
         count = self._partition.static_nrows
         if count is None:
