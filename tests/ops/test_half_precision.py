@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from intaglio import tf
 from intaglio.opdef import raw
@@ -66,3 +68,76 @@ def test_composed_functions() -> None:
 
 def test_the_family() -> None:
     assert {"Sigmoid", "SigmoidGrad", "Softplus", "Elu", "Selu", "Xlogy"} <= {*NAMES}
+
+
+COLUMN = np.random.default_rng(0).uniform(0, 1, (3000, 3))
+ROWS = tf.zeros([3000], tf.int32)
+SUMS: dict[str, Any] = {
+    "reduce_sum": lambda x: tf.reduce_sum(x, 0),
+    "reduce_mean": lambda x: tf.reduce_mean(x, 0) * 3000,
+    "cumsum": lambda x: tf.cumsum(x, 0)[-1],
+    "segment_sum": lambda x: tf.math.segment_sum(x, ROWS)[0],
+    "unsorted_segment_sum": lambda x: tf.math.unsorted_segment_sum(x, ROWS, 1)[0],
+    "matmul": lambda x: tf.matmul(x, tf.ones([3000, 1], x.dtype), transpose_a=True)[:, 0],
+    "einsum": lambda x: tf.einsum("ij->j", x),
+    "BiasAddGrad": lambda x: tf.raw_ops.BiasAddGrad(out_backprop=x),
+}
+
+
+@pytest.mark.parametrize("jit", [None, True], ids=["graph", "jit"])
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("name", SUMS)
+def test_sums_are_rounded_once(name: str, dtype: Any, jit: bool | None) -> None:
+    """Some of TensorFlow 2.21 round each step: its bfloat16 `cumsum` stays at 256."""
+    x = tf.cast(tf.constant(COLUMN), dtype)
+    exact = tf.cast(x, tf.float64).numpy().sum(0)
+    eps = 2.0**-11 if dtype is tf.float16 else 2.0**-8
+    for run in (SUMS[name], tf.function(SUMS[name], jit_compile=jit)):
+        tolerance = 3 * eps if name == "reduce_mean" else eps
+        np.testing.assert_allclose(tf.cast(run(x), tf.float64).numpy(), exact, rtol=tolerance)
+
+
+SCATTERS: dict[str, Any] = {
+    "scatter_nd": lambda i, x: tf.scatter_nd(i, x, [4, 3]),
+    "tensor_scatter_nd_add": lambda i, x: tf.tensor_scatter_nd_add(tf.zeros([4, 3], x.dtype), i, x),
+    "tensor_scatter_nd_sub": lambda i, x: (
+        -tf.tensor_scatter_nd_sub(tf.zeros([4, 3], x.dtype), i, x)
+    ),
+}
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 1 << 30), rows=st.integers(0, 400))
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+@pytest.mark.parametrize("name", SCATTERS)
+def test_scatters_round_after_each_addition(name: str, dtype: Any, seed: int, rows: int) -> None:
+    """As TensorFlow 2.21's, in all modes: eager = graph = machine code, bit for bit."""
+    draw = np.random.default_rng(seed)
+    x = draw.normal(size=(rows, 3)).astype(dtype.as_numpy_dtype)
+    at = draw.integers(0, 4, (rows, 1)).astype(np.int32)
+    want = np.zeros((4, 3), x.dtype)
+    for i, row in zip(at[:, 0], x, strict=True):
+        want[i] += row
+    run = SCATTERS[name]
+    signature = [tf.TensorSpec([None, 1], tf.int32), tf.TensorSpec([None, 3], dtype)]
+    for f in (run, tf.function(run), tf.function(run, signature, jit_compile=True)):
+        np.testing.assert_array_equal(f(at, x).numpy(), want)
+
+
+@pytest.mark.parametrize("dtype", HALVES, ids=str)
+def test_scatters_to_variables_round_after_each_addition(dtype: Any) -> None:
+    x = tf.cast(tf.constant(COLUMN), dtype)
+    want = tf.scatter_nd(ROWS[:, tf.newaxis], x, [1, 3]).numpy()
+    rows = tf.IndexedSlices(x, ROWS)
+
+    def by_slices(v: tf.Variable) -> Any:
+        return v.scatter_add(rows)
+
+    def by_indices(v: tf.Variable) -> Any:
+        return v.scatter_nd_add(ROWS[:, tf.newaxis], x)
+
+    for run in (by_slices, by_indices):
+        for jit in (False, True):
+            v = tf.Variable(tf.zeros([1, 3], dtype))
+            tf.function(run, jit_compile=jit)(v)
+            np.testing.assert_array_equal(v.numpy(), want)
