@@ -41,3 +41,19 @@ def test_a_window_of_millions_is_one_of_the_whole_array() -> None:
     for name, over in (("maximum", tf.reduce_max), ("mean", tf.reduce_mean)):
         got = POOLS[name](x, [1 << 20, 1], 1)
         np.testing.assert_allclose(got, tf.tile(over(x, 1, keepdims=True), [1, 3, 1, 1]))
+
+
+@pytest.mark.parametrize("shape", [(1, 2, 0, 1), (1, 0, 3, 2), (0, 2, 2, 1)])
+def test_images_without_pixels_have_no_patches(shape: tuple[int, ...]) -> None:
+    """Of the shapes that TensorFlow 2.21 gives."""
+    x, volume = tf.zeros(shape), tf.zeros([*shape[:2], 2, *shape[2:]])
+
+    def patches(x: tf.Tensor, volume: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        ones = [1, 1, 1, 1]
+        flat = tf.image.extract_patches(x, [1, 2, 2, 1], ones, ones, "SAME")
+        return flat, tf.extract_volume_patches(volume, [1, 2, 1, 2, 1], [1, *ones], "SAME")
+
+    for run in (patches, tf.function(patches), tf.function(patches, jit_compile=True)):
+        flat, deep = run(x, volume)
+        assert flat.shape == (*shape[:3], 4 * shape[3])
+        assert deep.shape == (*shape[:2], 2, shape[2], 4 * shape[3])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -40,3 +42,18 @@ def test_sizes_that_do_not_fit_raise_where_the_shapes_were_not_known() -> None:
     assert product(tf.ones([2, 3]), tf.ones([3, 2])).shape == (2, 2)
     with pytest.raises(tf.errors.InvalidArgumentError, match="size-incompatible"):
         product(tf.ones([2, 3]), tf.ones([2, 3]))
+
+
+@pytest.mark.parametrize("adjoint", [False, True])
+@pytest.mark.parametrize("dims", list(itertools.product((0, 2), (0, 3), (0, 1), (0, 4))))
+def test_batches_times_one_matrix_may_be_empty(dims: tuple[int, ...], adjoint: bool) -> None:
+    batch, rows, inner, columns = dims
+    x = tf.ones([batch, inner, rows] if adjoint else [batch, rows, inner])
+    y = tf.ones([inner, columns])
+
+    def product(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        return tf.matmul(x, y, transpose_a=adjoint)
+
+    want = np.full((batch, rows, columns), inner, np.float32)
+    for run in (product, tf.function(product), tf.function(product, jit_compile=True)):
+        np.testing.assert_array_equal(run(x, y), want)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,7 +67,7 @@ class Patches(Op):
         dims = (len(x), *out, *[a.window for a in along], x.shape[-1])
         check_allocated(dims, x.dtype.itemsize, "Patches of images")
         seen = windows.patches(windows.padded(x, along), along)
-        return seen.reshape(len(x), *out, -1)
+        return seen.reshape(len(x), *out, math.prod(plan[0]) * x.shape[-1])
 
     def scattered(self, d: Any, x: Any, plan: tuple[Any, Any, Any], padding: str) -> Any:
         """The gradient of patches: that of a convolution whose filters pick one element each."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -308,7 +309,8 @@ def _multiply(x: Any, y: Any, adj_x: bool, adj_y: bool) -> np.ndarray:
     if right.ndim == 2 and left.ndim > 2 and left.flags.c_contiguous:
         if left.shape[-1] != right.shape[0]:
             raise _size_error(x, y)
-        flat = dot(left.reshape(-1, left.shape[-1]), right)  # one product, not many
+        rows = math.prod(left.shape[:-1])
+        flat = dot(left.reshape(rows, left.shape[-1]), right)  # one product, not many
         result = flat.reshape(*left.shape[:-1], right.shape[1])
     else:
         try:
