@@ -141,7 +141,7 @@ def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = Non
 
 @dispatchable
 def per_image_standardization(image: Any) -> Tensor:
-    """Images shifted and scaled to mean 0 and variance 1; uniform images become 0.
+    """Images shifted and scaled to mean 0 and variance 1, as float32; uniform images become 0.
 
     >>> tf.image.per_image_standardization([[[1.0], [3.0]]]).numpy()[0, :, 0]
     array([-1.,  1.], dtype=float32)
@@ -149,8 +149,7 @@ def per_image_standardization(image: Any) -> Tensor:
     with door.level().scoped("per_image_standardization") as scope:
         x = to_tensor(image, None, "image")
         ranks_and_sizes.check_rank(x)
-        if x.dtype not in (float16, float32):
-            x = convert_image_dtype(x, float32) if x.dtype.is_floating else cast(x, float32)
+        x = cast(x, float32)
         axes = np.asarray([-1, -2, -3], np.int32)
         mean = raw.Mean(x, axes, keep_dims=True)
         centred = x - mean

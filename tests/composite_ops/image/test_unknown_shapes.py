@@ -98,3 +98,16 @@ def test_gradients_reach_through_frames():
 
     slope = (at(SOUND + step) - at(SOUND - step)) / 2e-6
     np.testing.assert_allclose(found[1, 17], slope, rtol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "int32", "uint8"])
+def test_standardized_images_are_float32(dtype: str) -> None:
+    """As TensorFlow 2.21's, whatever the image is."""
+    image = tf.cast(tf.reshape(tf.range(12), [2, 2, 3]), dtype)
+    for run in (
+        tf.image.per_image_standardization,
+        tf.function(tf.image.per_image_standardization),
+    ):
+        result = run(image)
+        assert result.dtype is tf.float32
+        np.testing.assert_allclose(result[0, 0], [-1.593255, -1.303572, -1.01389], rtol=1e-5)
