@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from intaglio import tf
 
@@ -74,3 +76,37 @@ def test_polygamma_where_powers_are_subnormal(jit: bool, count: int) -> None:
         given = _float64(np.tile(x, count))
         result = run(_float64(order), given).numpy()
         np.testing.assert_allclose(result, np.tile(values, count), rtol=1e-11)
+
+
+@pytest.mark.parametrize("dtype", [tf.complex64, tf.complex128])
+def test_complex_powers_at_the_ends_of_the_range(dtype: tf.DType) -> None:
+    """As TensorFlow 2.21's, but 0 ** 0: NaN there eagerly, 1 under XLA."""
+    big = 1e30 if dtype is tf.complex64 else 1e200
+    x = np.array([big, big, big, 1 / big, big * 1j, 0, 0, 0], dtype.as_numpy_dtype)
+    y = np.array([-2, 3, 2, -2, -3, 2, 0, 1j], dtype.as_numpy_dtype)
+    want = [0, np.inf, np.inf, np.inf, 0, 0, 1]
+    for jit in (None, False, True):
+        run = tf.pow if jit is None else tf.function(tf.pow, jit_compile=jit)
+        result = run(tf.constant(x), tf.constant(y)).numpy()
+        np.testing.assert_array_equal(result[:-1], np.array(want, result.dtype))
+        assert np.isnan(result[-1])
+
+
+COMPILED_POWER = tf.function(tf.pow, jit_compile=True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.complex_numbers(min_magnitude=1e-9, max_magnitude=1e9), st.integers(-40, 40), st.booleans()
+)
+def test_whole_complex_powers_are_the_same_compiled(z: complex, n: int, wide: bool) -> None:
+    dtype = tf.complex128 if wide else tf.complex64
+    x, y = tf.constant([z] * 2, dtype), tf.constant([complex(n)] * 2, dtype)
+    eager, compiled = tf.pow(x, y).numpy(), COMPILED_POWER(x, y).numpy()
+    digits = n * np.log10(abs(z))
+    range_ = 37 if dtype is tf.complex64 else 307
+    if abs(digits) < range_:
+        bound = 1e-3 if dtype is tf.complex64 else 1e-11
+        np.testing.assert_array_less(np.abs(eager - compiled), bound * 10.0**digits + 1e-37)
+    elif digits < -range_ - 9:
+        np.testing.assert_allclose(np.abs([eager, compiled]), 0, atol=1e-37)

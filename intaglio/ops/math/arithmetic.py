@@ -317,6 +317,23 @@ class TruncateMod(Remainder):
         return np.fmod(x, y)
 
 
+def _complex_power(x: Any, y: Any) -> Any:
+    """x ** y; NumPy multiplies whole powers out, and what is on the way may overflow where the result does not."""
+    found = np.asarray(x**y)
+    lost = ~np.isfinite(found) & np.isfinite(x) & np.isfinite(y) & (x != 0)
+    if not lost.any():
+        return found
+    base, exponent = (np.broadcast_to(a, found.shape)[lost] for a in (x, y))
+    length, turn = np.log(np.abs(base)), np.angle(base)
+    power, twist = np.real(exponent), np.imag(exponent)
+    size = np.exp(power * length - twist * turn)
+    turn = power * turn + twist * length
+    parts = [np.where(part == 0, part, size * part) for part in (np.cos(turn), np.sin(turn))]
+    found = found.copy()
+    found[lost] = parts[0] + 1j * parts[1]
+    return found
+
+
 @op
 class Pow(Binary):
     """x ** y."""
@@ -339,7 +356,7 @@ class Pow(Binary):
             # As `native` has it: NumPy takes the general function, thirty times as long.
             return x * np.square(x)
         # The operator special-cases powers such as 1 and 2, which `np.power` of NumPy 1 rounds otherwise.
-        return x**y
+        return x**y if x.dtype.kind != "c" else _complex_power(x, y)
 
     def scalar(self, s, x, y):
         return s.power(x, y)
