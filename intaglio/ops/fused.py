@@ -155,6 +155,8 @@ class _Wrap(Op):
 class _Perturb(Op):
     """x, each element changed by a random error of some units of its last place.
 
+    Elements below the normal numbers become 0 at random, which native code may make of them.
+
     `generator` is the `np.random.Generator` of the errors, `ulps` their largest number of units: with
     `normwise` of the largest finite element.
     """
@@ -176,7 +178,13 @@ class _Perturb(Op):
             wide = wide + errors * np.max(size, initial=0.0, where=np.isfinite(size))
         else:
             wide = wide * (1.0 + errors)
-        return np.asarray(wide).astype(x.dtype)
+        found = np.asarray(wide).astype(x.dtype)
+        if x.dtype.kind == "c" or x.dtype == np.float16:  # whose exponentials keep such numbers
+            return found
+        subnormal = np.abs(found) < ml_dtypes.finfo(x.dtype).smallest_normal
+        if not subnormal.any():
+            return found
+        return np.where(subnormal & (generator.random(found.shape) < 0.5), x.dtype.type(0), found)
 
 
 # The codes of maxima: the number of an element in its window of 2x2, row by row; `CUT` is

@@ -11,6 +11,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.native import compilation, fallback, first_call, perturbation, tiers
+from intaglio.opdef import raw
 from intaglio.optimize.pipeline import optimize
 
 
@@ -197,6 +198,19 @@ def test_perturbed_graphs_scatter_by_rounding_alone() -> None:
         assert twice == 6
     assert perturbation.agree(want[0], want[0] * np.float32(1 + 1e-5), [r[0] for r in runs])
     assert not perturbation.agree(want[0], want[0] * np.float32(1.01), [r[0] for r in runs])
+
+
+@pytest.mark.parametrize(
+    ("dtype", "kept"),
+    [(tf.float32, False), (tf.float64, False), (tf.bfloat16, False), (tf.float16, True)],
+)
+def test_numbers_below_the_normal_ones_become_zero_at_random(dtype: Any, kept: bool) -> None:
+    tiny = 2.0 ** {tf.float16: -15, tf.float64: -1023}.get(dtype, -127)
+    values = tf.constant([tiny, 1.0] * 20, dtype)
+    generator = np.random.default_rng(1)
+    found = raw._Perturb(values, generator=generator, ulps=0.0).numpy().astype(np.float64)
+    assert (found[1::2] == 1).all()
+    assert set(found[::2]) == ({tiny} if kept else {0.0, tiny})
 
 
 INF, NAN = float("inf"), float("nan")
