@@ -4,7 +4,8 @@ The third generator. Where `generator.py` draws each operand of each op, this on
 middle of everything, so that nearly every line is a producer of the next, few lines meet many passes,
 and a program is cheap: no op takes more than the shape. Calls have four shapes, among them single
 rows and columns, sizes around a tile's, and in some programs none at all. Lines become bodies of loops,
-branches, functions, gradients and maps of whole rows. Everything follows from the seed.
+branches, functions, gradients and maps of whole rows, within each other (`blocks.py`); some call an op of
+the catalogue for numbers of the matrix, some compute in another dtype. Everything follows from the seed.
 """
 
 from __future__ import annotations
@@ -12,15 +13,17 @@ from __future__ import annotations
 import random
 import re
 import warnings
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from intaglio import tf
-from trust import snippets, verdicts
-from trust.programs import NAMESPACE, Block, Function, Line, Program, Statement, text_of
+from tests.ops import calls
+from trust import blocks, generator, snippets, verdicts
+from trust.programs import NAMESPACE, Function, Line, Program, Statement, text_of
 
-VERSION = 3
+# Counts up whenever a seed gives another program than before.
+VERSION = 4
 SHAPES = [
     (3, 4),
     (1, 4),
@@ -40,22 +43,17 @@ DTYPES = {tf.float32: 20, tf.float64: 8, tf.float16: 2, tf.bfloat16: 2, tf.int32
 MAX_MAGNITUDE, MAX_ELEMENTS = 1e4, 20_000
 CALLS = 4
 KINDS: dict[str, int] = {
-    "ELEMENTWISE": 24, "MOVES": 26, "REDUCTIONS": 24, "PRODUCTS": 8, "CONTROL": 8,
+    "ELEMENTWISE": 22, "MOVES": 24, "REDUCTIONS": 22, "PRODUCTS": 8, "CONTROL": 8, "OTHERS": 8,
 }  # fmt: skip
 # Lines of these forms are not the same for no rows eagerly and in a graph, as in TensorFlow.
-ROWS = ("tf.map_fn", "tf.scan", "tf.foldl", "tf.foldr", "tf.vectorized_map")
+ROWS = ("tf.map_fn", "tf.scan", "tf.foldl", "tf.foldr", "tf.vectorized_map", "jacobian")
+# How often a line calls an op of the catalogue, or is computed in another dtype.
+CATALOGUE_SHARE, CONVERTED_SHARE, NESTED_SHARE = 0.14, 0.06, 0.3
+# Blocks within each other.
+MAX_DEPTH = 3
 
 Env = dict[str, Any]
 Body = list[Statement]
-
-
-class _Suite(NamedTuple):
-    """Lines that compute `last` from `start`, which begins as `source` is."""
-
-    source: str
-    start: str
-    body: Body
-    last: str
 
 
 class Compose:
@@ -76,6 +74,7 @@ class Compose:
         self.counter = 0
         self.functions: list[Function] = []
         self.variables: dict[str, Any] = {}
+        self.constants: dict[str, np.ndarray[Any, Any]] = {}
         self.space: Env = {**NAMESPACE, "wrapped": _plain, "compiled": _plain}
 
     # -- data ------------------------------------------------------------------------------
@@ -152,19 +151,59 @@ class Compose:
         if rng.random() < 0.15:
             inner = rng.choice(snippets.ELEMENTWISE + snippets.MOVES)
             text = re.sub(r"\bX\b", lambda _: f"({text})", inner)
+        if rng.random() < CONVERTED_SHARE:
+            dtype = rng.choice(list(DTYPES)).name
+            within = re.sub(r"\bX\b", f"tf.cast({source}, tf.{dtype})", template)
+            return f"tf.cast({within}, tf.{self.dtype.name})"
         return text
+
+    def call(self, names: list[str]) -> str:
+        """A call of an op of the catalogue, numbers of a value in the place of some of a sample's."""
+        rng = self.random
+        source = rng.choice([*names[-2:], rng.choice(names)])
+        name, samples = rng.choice(generator.catalogue())
+        sample = rng.choice(samples)
+        fixed = name in generator.CONSISTENT
+        arguments = [
+            f"{key}={self._given(given, source, fixed)}"
+            for key, given in calls.inputs_of(sample).items()
+        ]
+        for key, given in calls.attrs_of(sample).items():
+            is_dtype = "dtype" in type(given).__name__.lower()
+            arguments.append(f"{key}={f'tf.{given.name}' if is_dtype else repr(given)}")
+        call = f"tf.raw_ops.{name}({', '.join(arguments)})"
+        try:
+            results = tf.nest.flatten(eval(call, {**self.space, source: tf.zeros([0, 0])}))
+        except Exception:
+            results = [None]
+        return f"mat({call}, {rng.randrange(len(results))}, {source})"
+
+    def _given(self, given: Any, source: str, fixed: bool) -> str:
+        """The text of an argument: a constant, or numbers of `source` that are as many."""
+        if isinstance(given, list):
+            parts = [self._given(a, source, fixed) for a in given]
+            return f"[{', '.join(parts)}]"
+        name = self.name("K")
+        self.constants[name] = given
+        self.space[name] = tf.constant(given)
+        share = 0.0 if fixed or not given.size else 0.2 if given.dtype.kind in "iub" else 0.8
+        return f"like({source}, {name})" if self.random.random() < share else name
 
     def line(self, body: Body, envs: list[Env], names: list[str], simple: bool) -> bool:
         """Appends one line."""
-        target, text = self.name(), self.expression(names, simple)
+        if self.random.random() < CATALOGUE_SHARE:
+            text = self.call(names)
+        else:
+            text = self.expression(names, simple)
+        target = self.name()
         if self.empty and any(r in text for r in ROWS):
             return False
-        if not self._append(body, envs, [Line(target, text)], [target]):
+        if not self.append(body, envs, [Line(target, text)], [target]):
             return False
         names.append(target)
         return True
 
-    def _append(self, body: Body, envs: list[Env], new: Body, targets: list[str]) -> bool:
+    def append(self, body: Body, envs: list[Env], new: Body, targets: list[str]) -> bool:
         if not self.run(new, envs, targets):
             return False
         body += new
@@ -184,101 +223,28 @@ class Compose:
         return Line("", re.sub(r"\bX\b", source, self.random.choice(snippets.WRITES)))
 
     # -- blocks -----------------------------------------------------------------------------------
-    def block(self, body: Body, envs: list[Env], names: list[str]) -> None:
+    def block(self, body: Body, envs: list[Env], names: list[str], depth: int = 1) -> bool:
         """Lines as the body of a loop, a branch, a function, a gradient or a map."""
-        draw = self.random.choice(
-            [self.loop, self.loop, self.branch, self.function, self.function, self.gradient]
-        )
+        draw = self.random.choices([b for b, _ in blocks.BLOCKS], [w for _, w in blocks.BLOCKS])[0]
         source = self.random.choice(names[-3:])
         start = self.name("z")
         inner = [{**e, start: e[source]} for e in envs]
         suite: Body = []
         within = [start]
         self.lines(suite, inner, within, self.random.randint(1, 4), True)
-        if len(within) > 1:
-            draw(body, envs, names, _Suite(source, start, suite, within[-1]))
+        if depth < MAX_DEPTH and self.random.random() < NESTED_SHARE:
+            self.block(suite, inner, within, depth + 1)
+        if len(within) < 2:
+            return False
+        part = blocks.Suite(source, start, suite, self.random.choice(within[-2:]))
+        if part.last == start:
+            part = part._replace(last=within[-1])
+        return draw(self, body, envs, names, part)
 
-    def loop(self, body: Body, envs: list[Env], names: list[str], part: _Suite) -> None:
-        """A loop that carries a matrix; each iteration brings the result to its shape."""
-        rng, state, source = self.random, self.name("s"), part.source
-        suite: Body = [Line(part.start, state), *part.body]
-        if self.stateful and rng.random() < 0.5:
-            at = rng.randint(1, len(suite))
-            suite.insert(at, self.write(part.start))
-        if rng.random() < 0.25:
-            suite.append(Block([(f"if tf.reduce_sum({part.last}) > 5:", [Line("", "break")])]))
-        half = "// 2" if self.dtype.is_integer else "* .5"
-        suite.append(Line(state, f"like({part.last}, {state}) {half} + {source}"))
-        heads = [
-            f"for {self.name('i')} in tf.range({rng.randint(0, 3)}):",
-            f"for {self.name('i')} in tf.range(tf.shape({source})[0] % 4):",
-            f"for {self.name('i')} in range({rng.randint(1, 3)}):",
-        ]
-        before = Line(state, f"tf.identity({source})")
-        new: Body = [before, Block([(rng.choice(heads), suite)])]
-        if rng.random() < 0.3:
-            ta, out = self.name("ta"), self.name()
-            dtype = f"tf.{self.dtype.name}"
-            before_list = Line(ta, f"tf.TensorArray({dtype}, 0, dynamic_size=True)")
-            suite.append(Line(ta, f"{ta}.write({ta}.size(), {state}[:1])"))
-            new = [before_list, *new, Line(out, f"tf.concat([{ta}.concat(), {state}], 0)")]
-            if not self.empty and self._append(body, envs, new, [state, out]):
-                names += [state, out]
-            return
-        if self._append(body, envs, new, [state]):
-            names.append(state)
-
-    def branch(self, body: Body, envs: list[Env], names: list[str], part: _Suite) -> None:
-        """Lines in one branch, another expression in the other."""
-        rng, out, source = self.random, self.name(), part.source
-        test = rng.choice(
-            [
-                f"tf.reduce_sum({source}) > 0",
-                f"tf.shape({source})[0] > 2",
-                f"tf.reduce_any({source} > 2)",
-            ]
-        )
-        then = [Line(part.start, source), *part.body, Line(out, f"like({part.last}, {source})")]
-        otherwise: Body = [Line(out, f"{source} * 2")]
-        if self.stateful:
-            otherwise.insert(0, self.write(source))
-        new: Body = [Block([(f"if {test}:", then), ("else:", otherwise)])]
-        if self._append(body, envs, new, [out]):
-            names.append(out)
-
-    def function(self, body: Body, envs: list[Env], names: list[str], part: _Suite) -> None:
-        """A function of its own, called for two values: a `tf.function`, one under jit, a recomputed one."""
-        rng, name = self.random, self.name("h")
-        wrapper = rng.choice(["wrapped", "wrapped", "compiled"])
-        results = [part.last] if rng.random() < 0.5 else [part.last, part.start]
-        parameters = [part.start, "Y", "I"]  # what lines name without being given it
-        function = Function(name, parameters, part.body, results, wrapper)
-        exec(function.render(False), self.space)
-        targets = [self.name() for _ in results]
-        new: Body = [Line(", ".join(targets), f"{name}({part.source}, Y, I)")]
-        if rng.random() < 0.6:
-            again = self.name()
-            pick = "" if len(results) == 1 else "[0]"
-            new.append(Line(again, f"{name}({rng.choice(names)}, Y, I){pick}"))
-            targets = [*targets, again]
-        if self._append(body, envs, new, targets):
-            self.functions.append(function)
-            names += targets
-
-    def gradient(self, body: Body, envs: list[Env], names: list[str], part: _Suite) -> None:
-        """The gradient of the lines, of their first result at times of another value, too."""
-        rng, name, out = self.random, self.name("q"), self.name("g")
-        forms = ["tf.reduce_sum({0} ** 2)", "tf.reduce_sum(tf.tanh({0}))",
-                 "tf.reduce_max({0}) + tf.reduce_mean({0})"]  # fmt: skip
-        result = rng.choice(forms).format(part.last)
-        source, suite = part.source, [*part.body, Line("", f"return {result}")]
-        new: Body = [Block([(f"def {name}({part.start}):", suite)])]
-        text = f"slope({name}, {source})"
-        if rng.random() < 0.25:
-            text = f"slope(lambda u: tf.reduce_sum(slope({name}, u) ** 2), {source})"
-        new.append(Line(out, text))
-        if self._append(body, envs, new, [out]):
-            names.append(out)
+    def checked_write(self, source: str, envs: list[Env]) -> Line | None:
+        """A write to a variable that runs, though the program may never come there."""
+        line = self.write(source)
+        return line if self.run([line], [dict(e) for e in envs], []) else None
 
     # -- the whole -------------------------------------------------------------------------------
     def program(self) -> Program:
@@ -296,21 +262,27 @@ class Compose:
         envs: list[Env] = [
             dict(zip(("X", "Y", "I"), map(tf.constant, arrays), strict=True)) for arrays in inputs
         ]
-        names, body = ["X", "Y"], Body()
+        names: list[str] = ["X", "Y"]
+        body: Body = []
         for _ in range(rng.randint(2, 5)):
             self.lines(body, envs, names, rng.randint(1, 3), False)
             if rng.random() < 0.55:
                 self.block(body, envs, names)
             if self.stateful and rng.random() < 0.5:
-                self._append(body, envs, [self.write(rng.choice(names))], [])
+                self.append(body, envs, [self.write(rng.choice(names))], [])
         results = self._results(body, envs, names)
-        constants = {} if self.stateful else {"V": np.asarray(self.space["V"].numpy())}
+        if not self.stateful:
+            self.constants["V"] = np.asarray(self.space["V"].numpy())
         main = Function("f", ["X", "Y", "I"], body, results)
-        used = main.render() + "".join([f.render() for f in self.functions])
-        if not re.search(r"\bV\b", used):
-            constants = {}
+        functions: list[Function] = []
+        used = main.render()
+        for function in reversed(self.functions):  # those that call others come after them
+            if re.search(rf"\b{function.name}\b", used):
+                functions.insert(0, function)
+                used += function.render()
+        constants = {n: a for n, a in self.constants.items() if re.search(rf"\b{n}\b", used)}
         return Program(
-            self.seed, main, self.functions, inputs, starts, constants, (*range(CALLS), 0, 1), ()
+            self.seed, main, functions, inputs, starts, constants, (*range(CALLS), 0, 1), ()
         )
 
     def _results(self, body: Body, envs: list[Env], names: list[str]) -> list[str]:
@@ -344,7 +316,7 @@ def modes(program: Program) -> list[str]:
 
     XLA, which compiles for a second and more, is one of them for few.
     """
-    others = ["ahead", "change-over", "graph", "ahead, None", "graph, None"]
+    others = ["ahead", "change-over", "graph", "ahead, None", "graph, None", "graph, no rank"]
     if not program.variables:  # what several threads assign depends on their order
         others.append("threads")
     at = program.seed % len(others)

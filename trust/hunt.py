@@ -40,7 +40,7 @@ LIMIT_SECONDS = 1200.0
 SHRINK_SECONDS = 60.0
 GIVEN_UP = ("crash", "hang")
 # The VERSIONs of `generator.py` and of `compositions.py`, which only a child imports.
-GENERATORS = (2, 3)
+GENERATORS = (2, 4)
 
 
 def judged(seed: int, shrink_seconds: float, version: int) -> dict[str, Any]:

@@ -159,6 +159,51 @@ def slope(function: Callable[[Any], Any], x: Any) -> Any:
     return tape.gradient(y, x, unconnected_gradients="zero")
 
 
+def tangent(function: Callable[[Any], Any], x: Any) -> Any:
+    """The derivative of a function of `x` in the direction of ones, by forward mode."""
+    with tf.autodiff.ForwardAccumulator(x, tf.ones_like(x)) as accumulator:
+        y = function(x)
+    return accumulator.jvp(y, unconnected_gradients="zero")
+
+
+def jacobian(function: Callable[[Any], Any], x: Any) -> Any:
+    """The derivatives of the first row of a function's result by the elements of `x`: a row for each."""
+    with tf.GradientTape() as tape:
+        tape.watch(x)
+        y = function(x)[0, :3]
+    found = tape.jacobian(y, x, unconnected_gradients="zero")
+    return tf.reshape(found, tf.stack([tf.shape(y)[0], tf.size(x)]))
+
+
+def by_variables(function: Callable[[Any], Any], x: Any, *variables: Any) -> Any:
+    """The gradients of a function of `x` by variables, flat and in a row."""
+    with tf.GradientTape() as tape:
+        y = function(x)
+    found = tape.gradient(y, variables, unconnected_gradients="zero")
+    return tf.concat([tf.reshape(tf.convert_to_tensor(g), [1, -1]) for g in found], 1)
+
+
+def halved(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The function with half its gradient."""
+
+    def called(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = function(x)
+        dx = tape.gradient(y, x, output_gradients=tf.ones_like(y), unconnected_gradients="zero")
+        return tf.identity(y), lambda dy: dx * 0.5 * tf.reduce_mean(dy)
+
+    return tf.custom_gradient(called)
+
+
+def mat(results: Any, index: int, x: Any) -> Any:
+    """A result of an op as a matrix of the dtype of `x`; of complex numbers the real parts."""
+    value = tf.nest.flatten(results)[index]
+    value = tf.cast(tf.math.real(value) if value.dtype.is_complex else value, x.dtype)
+    shape = tf.concat([[1, 1], tf.shape(value)], 0)
+    return tf.reshape(value, tf.stack([tf.reduce_prod(shape[:-1]), shape[-1]]))
+
+
 # What the sources of programs name besides their own definitions.
 NAMESPACE: dict[str, Any] = {
     "tf": tf,
@@ -167,7 +212,12 @@ NAMESPACE: dict[str, Any] = {
     "whole": whole,
     "cut": cut,
     "k0": k0,
+    "mat": mat,
     "slope": slope,
+    "tangent": tangent,
+    "jacobian": jacobian,
+    "by_variables": by_variables,
+    "halved": halved,
 }
 
 

@@ -246,7 +246,7 @@ tf.cond(tf.reduce_sum(X) > 0, lambda: X * 2, lambda: X - 1)
 tf.cond(tf.reduce_max(X) > 1, lambda: tf.reverse(X, [0]), lambda: tf.cumsum(X, 0))
 tf.switch_case(tf.shape(X)[0] % 3, [lambda: X, lambda: X * V, lambda: tf.sort(X, 0)])
 tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, tf.roll(a, 1, 0) * .5 + X), [0, X])[1]
-tf.while_loop(lambda a: tf.reduce_sum(tf.abs(a)) > 1, lambda a: (a * .5,), [X])[0]
+tf.while_loop(lambda a: tf.reduce_sum(tf.abs(a)) > 1, lambda a: (a * .5,), [X], maximum_iterations=20)[0]
 tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.concat([a[1:], a[:1] * .5], 0)), [0, X], maximum_iterations=2)[1]
 slope(lambda z: tf.reduce_sum(tf.sort(z, 1) * z), X)
 slope(lambda z: tf.reduce_sum(tf.cumsum(z, 0) ** 2), X)
@@ -307,4 +307,174 @@ tf.nn.softmax(tf.where(X > 0, X, float('-inf')))
 tf.math.cumulative_logsumexp(tf.where(X > 0, X, float('-inf')), 0)
 tf.math.unsorted_segment_max(tf.where(X > 0, X, float('-inf')), tf.range(tf.shape(X)[0]) % 2, 2)
 tf.sort(tf.where(X > 1, float('inf'), -X), 1)
+""".strip().splitlines()
+
+# Further families: ragged and sparse matrices, images, networks, matrices of a size, transforms, random numbers.
+OTHERS = """
+tf.RaggedTensor.from_tensor(X, padding=0).to_tensor()
+tf.reduce_sum(tf.RaggedTensor.from_value_rowids(X, tf.range(tf.shape(X)[0]) // 2), 1)
+tf.RaggedTensor.from_row_lengths(tf.reshape(X, [-1]), tf.fill(tf.shape(X)[:1], tf.shape(X)[1])).to_tensor() * 2
+tf.concat([tf.RaggedTensor.from_tensor(X), tf.RaggedTensor.from_tensor(X[:, 1:])], 1).to_tensor()
+tf.gather(tf.RaggedTensor.from_tensor(X), tf.range(tf.shape(X)[0])[::-1]).to_tensor()
+tf.ragged.boolean_mask(X, X > 0).to_tensor()
+tf.sparse.to_dense(tf.sparse.from_dense(X))
+tf.sparse.reduce_sum(tf.sparse.from_dense(tf.nn.relu(X)), 1, keepdims=True)
+tf.sparse.sparse_dense_matmul(tf.sparse.from_dense(tf.nn.relu(X)), X, adjoint_b=True) * .1
+tf.sparse.to_dense(tf.sparse.softmax(tf.sparse.from_dense(X)))
+tf.sparse.to_dense(tf.sparse.transpose(tf.sparse.slice(tf.sparse.from_dense(X), [0, 0], [2, 2])))
+tf.sparse.to_dense(tf.sparse.add(tf.sparse.from_dense(X), tf.sparse.from_dense(tf.nn.relu(X))))
+tf.sparse.to_dense(tf.sparse.map_values(tf.tanh, tf.sparse.from_dense(X)))
+tf.sparse.segment_sum(X, tf.range(tf.shape(X)[0])[::-1], tf.range(tf.shape(X)[0]) // 2)
+tf.sparse.segment_mean(X, I % tf.shape(X)[0], tf.range(tf.size(I)) // 3)
+tf.nn.embedding_lookup(X, I % tf.shape(X)[0])
+tf.math.segment_max(X, tf.range(tf.shape(X)[0]) // 2)
+tf.math.segment_min(tf.transpose(X), tf.range(tf.shape(X)[1]) // 3)
+tf.math.segment_prod(tf.tanh(X), tf.range(tf.shape(X)[0]) // 2)
+tf.math.unsorted_segment_min(X, tf.range(tf.shape(X)[0]) // 2, tf.shape(X)[0] // 2 + 1)[:-1]
+tf.math.unsorted_segment_prod(tf.tanh(X), tf.range(tf.shape(X)[0]) % 2, 2)
+tf.math.unsorted_segment_sqrt_n(X, tf.range(tf.shape(X)[0]) % 2, 2)
+tf.tensor_scatter_nd_min(X, [[0]], X[-1:])
+tf.tensor_scatter_nd_sub(X, [[0], [0]], tf.concat([X, X], 0)[:2])
+tf.matmul(tf.stack([X, X * 2]), tf.stack([X, -X]), transpose_b=True)[1] * .1
+tf.matmul(X[tf.newaxis], X, transpose_a=True)[0] * .1
+tf.einsum('ij,jk,kl->il', X, X[:1, :, tf.newaxis][0] * .1, tf.ones([1, 2], X.dtype))
+tf.einsum('ii->i', tf.matmul(X, X, transpose_b=True))[tf.newaxis] * .1
+tf.einsum('...j,j->...j', X, X[0]) * .1
+tf.linalg.solve(tf.matmul(X[:3], X[:3], transpose_b=True) + 2 * tf.eye(tf.minimum(tf.shape(X)[0], 3), dtype=X.dtype), X[:3])
+tf.linalg.triangular_solve(tf.linalg.band_part(tf.ones([2, 2], X.dtype), -1, 0) * 2, tf.concat([X, X], 0)[:2])
+tf.linalg.cholesky_solve(tf.eye(2, dtype=X.dtype) * 2, tf.concat([X, X], 0)[:2])
+tf.linalg.det(tf.linalg.diag(1 + tf.square(tf.tanh(X[:, :4]))))[tf.newaxis]
+tf.linalg.logdet(tf.linalg.diag(1 + tf.square(tf.tanh(X[:, :4]))))[tf.newaxis]
+tf.linalg.expm(tf.matmul(tf.tanh(X[:3]), tf.tanh(X[:3]), transpose_b=True) * .1)
+tf.linalg.eigvalsh(tf.matmul(tf.tanh(X[:3]), tf.tanh(X[:3]), transpose_b=True))[tf.newaxis]
+tf.linalg.svd(tf.tanh(X[:4, :4]), compute_uv=False)[tf.newaxis]
+tf.linalg.norm(X, axis=1, keepdims=True)
+tf.linalg.tensor_diag_part(tf.matmul(X, X, transpose_b=True))[tf.newaxis] * .1
+tf.linalg.cross(X[:1, :1] * tf.ones([2, 3], X.dtype), tf.reshape(tf.range(6.), [2, 3]))
+tf.linalg.adjoint(X)
+tf.linalg.tridiagonal_matmul(tf.ones([3, tf.shape(X)[0]], X.dtype), X, 'compact')
+tf.nn.conv2d(X[tf.newaxis, ..., tf.newaxis], tf.ones([3, 3, 1, 2], X.dtype) * .1, 2, 'SAME')[0, ..., 1]
+tf.nn.conv2d(tf.pad(X, [[1, 1], [1, 1]])[tf.newaxis, ..., tf.newaxis], tf.ones([2, 2, 1, 1], X.dtype) * .3, 1, 'VALID', dilations=2)[0, ..., 0]
+tf.nn.conv2d_transpose(X[tf.newaxis, ..., tf.newaxis], tf.ones([2, 2, 1, 1], X.dtype) * .5, [1, tf.shape(X)[0] * 2, tf.shape(X)[1] * 2, 1], 2)[0, ..., 0]
+tf.nn.depthwise_conv2d(tf.stack([X, -X], 2)[tf.newaxis], tf.reshape(tf.constant([.5, 1., -1., 2.], X.dtype), [1, 2, 2, 1]), [1, 1, 1, 1], 'SAME')[0, ..., 0]
+tf.nn.separable_conv2d(tf.stack([X, -X], 2)[tf.newaxis], tf.ones([2, 2, 2, 1], X.dtype) * .3, tf.ones([1, 1, 2, 1], X.dtype), [1, 1, 1, 1], 'SAME')[0, ..., 0]
+tf.nn.conv3d(X[tf.newaxis, tf.newaxis, ..., tf.newaxis], tf.ones([1, 2, 2, 1, 1], X.dtype) * .3, [1, 1, 1, 1, 1], 'SAME')[0, 0, ..., 0]
+tf.nn.max_pool2d(X[tf.newaxis, ..., tf.newaxis], [1, 3], [1, 2], 'SAME')[0, ..., 0]
+tf.nn.avg_pool1d(X[..., tf.newaxis], 2, 2, 'SAME')[..., 0]
+tf.nn.max_pool_with_argmax(X[tf.newaxis, ..., tf.newaxis], 2, 2, 'SAME')[0][0, ..., 0]
+tf.nn.dilation2d(X[tf.newaxis, ..., tf.newaxis], tf.zeros([2, 2, 1], X.dtype), [1, 1, 1, 1], 'SAME', 'NHWC', [1, 1, 1, 1])[0, ..., 0]
+tf.nn.local_response_normalization(X[tf.newaxis, tf.newaxis], 1)[0, 0]
+tf.nn.bias_add(X, X[0])
+tf.nn.batch_normalization(X, tf.reduce_mean(X, 0), tf.math.reduce_variance(X, 0), .5, 2., .01)
+tf.nn.softmax_cross_entropy_with_logits(tf.nn.softmax(X), X * .5)[tf.newaxis]
+tf.nn.sparse_softmax_cross_entropy_with_logits(I % tf.shape(X)[1], tf.gather(X, I % tf.shape(X)[0]))[tf.newaxis]
+tf.nn.sigmoid_cross_entropy_with_logits(tf.sigmoid(X), X)
+tf.nn.weighted_cross_entropy_with_logits(tf.sigmoid(X), X, 2.)
+tf.nn.log_poisson_loss(tf.abs(X), X * .1)
+tf.nn.crelu(X)
+tf.nn.leaky_relu(X, .1)
+tf.nn.silu(X)
+tf.nn.selu(X) + 1
+tf.nn.relu6(X)
+tf.nn.softsign(X)
+tf.nn.dropout(X, 0.)
+tf.math.erf(X)
+tf.math.lgamma(tf.abs(X) + 1)
+tf.math.digamma(tf.abs(X) + 1)
+tf.math.igamma(tf.abs(X) + 1, tf.abs(X) * .5 + 1)
+tf.math.xlogy(tf.abs(X), tf.abs(X) + 1)
+tf.math.bessel_i0e(X)
+tf.math.expm1(X * .2)
+tf.math.asinh(X)
+tf.math.atan2(X, X[:1])
+tf.math.acosh(1 + tf.abs(X))
+tf.math.nextafter(X, X + 1)
+tf.math.polyval([1., X * .5, .25], X)
+tf.math.cumulative_logsumexp(X, 0, exclusive=True)[1:]
+tf.where(tf.reduce_all(X > 0, 1, keepdims=True), X, -X)
+tf.math.approx_max_k(X, 1)[0]
+tf.gather(X, tf.math.invert_permutation(tf.argsort(X[:, 0], stable=True)))
+tf.cast(tf.math.in_top_k(I % tf.shape(X)[1], tf.cast(tf.gather(X, I % tf.shape(X)[0]), tf.float32), 1), X.dtype)[tf.newaxis]
+tf.cast(tf.histogram_fixed_width(tf.cast(X, tf.float32), [-2., 2.], 5), X.dtype)[tf.newaxis]
+tf.cast(tf.math.bincount(tf.abs(whole(X)) % 6, minlength=6), X.dtype)[tf.newaxis]
+tf.cast(tf.math.confusion_matrix(I % 3, (I + 1) % 3, 3), X.dtype) * X[0, 0]
+tf.math.real(tf.signal.ifft(tf.cast(X, tf.complex64)))
+tf.signal.irfft(tf.signal.rfft(tf.pad(X, [[0, 0], [0, tf.shape(X)[1] % 2]])))
+tf.math.real(tf.signal.fft2d(tf.complex(X, X * .5))) * .1
+tf.math.imag(tf.math.log(tf.complex(X, tf.abs(X) + 1)))
+tf.abs(tf.matmul(tf.complex(X, -X), tf.complex(X, X), adjoint_b=True)) * .1
+tf.math.angle(tf.exp(tf.complex(X * .1, X)))
+tf.math.real(tf.reduce_prod(tf.complex(tf.tanh(X), X * .1), 1, keepdims=True))
+tf.signal.overlap_and_add(tf.pad(X, [[0, 0], [0, 2]]), 1)[tf.newaxis]
+tf.signal.dct(X) * .1
+tf.image.resize(X[tf.newaxis, ..., tf.newaxis], [5, 4], 'nearest')[0, ..., 0]
+tf.image.resize(X[tf.newaxis, ..., tf.newaxis], [3, 6], 'bicubic')[0, ..., 0]
+tf.image.resize(X[tf.newaxis, ..., tf.newaxis], [2, 2], 'area')[0, ..., 0]
+tf.image.rot90(X[..., tf.newaxis])[..., 0]
+tf.image.flip_up_down(X[..., tf.newaxis])[..., 0]
+tf.image.sobel_edges(X[tf.newaxis, ..., tf.newaxis])[0, ..., 0, 1]
+tf.image.total_variation(X[..., tf.newaxis])[tf.newaxis, tf.newaxis]
+tf.image.adjust_contrast(X[..., tf.newaxis], .5)[..., 0]
+tf.image.per_image_standardization(X[..., tf.newaxis])[..., 0]
+tf.image.crop_and_resize(X[tf.newaxis, ..., tf.newaxis], [[.1, .1, .8, .9]], [0], [3, 3])[0, ..., 0]
+tf.nn.space_to_depth(tf.pad(X, [[0, tf.shape(X)[0] % 2], [0, tf.shape(X)[1] % 2]])[tf.newaxis, ..., tf.newaxis], 2)[0, ..., 3]
+tf.nn.depth_to_space(tf.stack([X, X, -X, X * 2], 2)[tf.newaxis], 2)[0, ..., 0]
+tf.batch_to_space(tf.stack([X, -X])[..., tf.newaxis], [1, 2], [[0, 0], [0, 1]])[0, ..., 0]
+tf.quantization.fake_quant_with_min_max_args(X, -2, 2, 4)
+tf.quantization.quantize_and_dequantize_v2(X, -2., 2., range_given=True)
+tf.random.stateless_uniform(tf.shape(X), [1, 2], dtype=X.dtype) + X
+tf.random.stateless_normal([tf.shape(X)[1], 2], [3, 4], dtype=X.dtype)
+tf.random.experimental.stateless_shuffle(X, [5, 6])
+tf.cast(tf.random.stateless_uniform(tf.shape(X), [7, 8], 0, 9, tf.int32), X.dtype)
+tf.unique(tf.round(tf.reshape(X, [-1]))).y[tf.newaxis]
+tf.cast(tf.unique_with_counts(tf.round(tf.reshape(X, [-1]))).count[tf.newaxis], X.dtype)
+tf.gather(X, tf.constant([0, 0]), axis=-1)
+tf.gather_nd(X, [[0], [0]])
+tf.gather_nd(tf.stack([X, -X]), [[1, 0]])
+tf.gather(tf.stack([X, -X]), [[0], [0]], axis=1, batch_dims=1)[:, 0]
+tf.cast(tf.searchsorted(tf.sort(X[0]), tf.reshape(X, [-1]), 'right'), X.dtype)[tf.newaxis]
+tf.cast(tf.raw_ops.Bucketize(input=tf.cast(X, tf.float32), boundaries=[-1., 0., 1.]), X.dtype)
+tf.tensor_scatter_nd_update(X, [[0, 0]], X[-1:, -1])
+tf.cast(tf.bitwise.right_shift(tf.bitcast(tf.cast(X, tf.float32), tf.int32), 23), X.dtype) * .01
+tf.cast(tf.bitwise.left_shift(whole(X) % 8, 2) | 1, X.dtype)
+tf.cast(tf.cast(whole(X), tf.uint64) % tf.cast(7, tf.uint64), X.dtype)
+tf.cast(tf.cast(whole(X), tf.uint32) // tf.cast(3, tf.uint32) % tf.cast(100, tf.uint32), X.dtype)
+tf.cast(tf.cast(whole(X) % 30, tf.uint16) * tf.cast(3, tf.uint16), X.dtype)
+tf.cast(tf.saturate_cast(X * 100, tf.int8), X.dtype)
+tf.cast(tf.saturate_cast(X * 60, tf.uint8), X.dtype)
+tf.cast(tf.strings.to_number(tf.strings.as_string(whole(X))), X.dtype)
+tf.cast(tf.strings.length(tf.strings.as_string(whole(X))), X.dtype)
+tf.ensure_shape(X, [None, None])
+tf.grad_pass_through(tf.round)(X)
+tf.clip_by_norm(X, 2., [1])
+tf.clip_by_global_norm([X, X * 2], 3.)[0][1]
+tf.math.accumulate_n([X, X * 2, X])
+tf.add_n([X, X * X, X])
+tf.norm(X, 1, axis=0, keepdims=True)
+X * tf.cast(tf.rank(X), X.dtype)
+tf.sequence_mask(I % 4, tf.shape(X)[0], X.dtype)
+tf.linspace(X[:1, 0], X[:1, 0] + 2, 4, axis=1)
+tf.cast(tf.range(tf.shape(X)[1]), X.dtype) + X
+tf.where(tf.random.stateless_uniform(tf.shape(X), [1, 1]) > .5, X, 0)
+tf.map_fn(lambda p: p[0] * tf.reduce_sum(p[1]), (X, X), fn_output_signature=X.dtype)
+tf.map_fn(lambda e: tf.stack([e[0], e[0] * V]), X)
+tf.vectorized_map(lambda e: tf.sort(e)[::-1] + tf.gather(e, [0]), X)
+tf.vectorized_map(lambda e: tf.cond(e[0] > 0, lambda: e * 2, lambda: -e), X)
+tf.vectorized_map(lambda e: tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a * .5 + e), [0, e])[1], X)
+tf.scan(lambda s, e: (s[0] + e[0], tf.maximum(s[1], e[1])), (X, X * X), (X[0], X[0]))[1]
+tangent(lambda z: tf.nn.softmax(z) * z, X)
+slope(lambda z: tf.reduce_sum(tf.nn.conv2d(z[tf.newaxis, ..., tf.newaxis], tf.ones([2, 2, 1, 1], z.dtype), 1, 'SAME') ** 2), X) * .1
+slope(lambda z: tf.reduce_sum(tf.nn.max_pool2d(z[tf.newaxis, ..., tf.newaxis], 2, 2, 'SAME') ** 2), X)
+slope(lambda z: tf.reduce_sum(tf.math.segment_max(z, tf.range(tf.shape(z)[0]) // 2) ** 2), X)
+slope(lambda z: tf.reduce_sum(tf.math.cumprod(tf.tanh(z), 1) ** 2), X)
+slope(lambda z: tf.reduce_sum(tf.sort(z, 0) * tf.cumsum(z, 0)), X)
+slope(lambda z: tf.reduce_sum(tf.linalg.cholesky(tf.matmul(z[:2], z[:2], transpose_b=True) + 2 * tf.eye(tf.minimum(tf.shape(z)[0], 2), dtype=z.dtype))), X)
+slope(lambda z: tf.reduce_sum(tf.gather(z, I % tf.shape(z)[0]) ** 2), X)
+slope(lambda z: tf.reduce_sum(tf.image.resize(z[tf.newaxis, ..., tf.newaxis], [4, 3]) ** 2), X)
+slope(lambda z: tf.reduce_sum(tf.sparse.sparse_dense_matmul(tf.sparse.from_dense(tf.nn.relu(z)), z, adjoint_b=True)), X) * .1
+slope(lambda z: tf.reduce_sum(tf.foldl(lambda s, e: tf.tanh(s * e) + e, z) ** 2), X)
+slope(lambda z: tf.reduce_sum(tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.sin(a) * z), [0, z])[1]), X)
+slope(lambda z: tf.reduce_sum(tf.einsum('ij,kj->ik', z, z) ** 2), X) * .01
+jacobian(lambda z: tf.cumsum(z * z, 1), X)
+jacobian(lambda z: tf.nn.softmax(z), X)
 """.strip().splitlines()

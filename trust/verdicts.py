@@ -3,7 +3,7 @@
 Which results of correct implementations differ in their last bits, and how far that spreads, is
 found by Monte Carlo arithmetic (Parker, "Monte Carlo arithmetic", UCLA CSD-970002, 1997): the
 program runs eagerly several times more, what each op that rounds takes and gives scaled by a random factor near 1.
-Zeros become 0 or -0 at random. An element whose perturbed values scatter is compared with a tolerance as wide as the scatter,
+Zeros become 0 or -0 at random, and numbers below the normal ones stay or become 0. An element whose perturbed values scatter is compared with a tolerance as wide as the scatter,
 and one whose perturbed values are discrete or not finite, and differ, is not compared.
 """
 
@@ -37,11 +37,16 @@ FLOATING = {
 ULPS = {2: 6.0, 4: 48.0, 8: 48.0}
 # Smaller than any of these is zero to some of the functions that programs use.
 TINY = {2: 1e-6, 4: 1e-30, 8: 1e-280}
+# Of dtypes of which native code makes no smaller numbers (docs/how-to/numbers-differ.md).
+SMALLEST_NORMAL = {
+    np.dtype(d.as_numpy_dtype): float(ml_dtypes.finfo(d.as_numpy_dtype).smallest_normal)
+    for d in (tf.bfloat16, tf.float32, tf.float64)
+}
 # Refused by a graph that knows less of shapes or values, with words that say so.
 REFUSALS = (
     "Cannot infer argument `num`", "non-fully-defined", "statically", "must be known",
     "known rank", "unknown rank", "fully defined", "shape invariant", "static",
-    "gradient registry", "No gradient defined", "unsupported operations",
+    "gradient registry", "No gradient defined", "unsupported operations", "contains no shape",
 )  # fmt: skip
 
 
@@ -151,6 +156,9 @@ class Noise:
         scaled = (array * factor.astype(dtype)).astype(dtype)
         if dtype.kind == "c":
             return scaled
+        lost = np.abs(scaled) < SMALLEST_NORMAL.get(dtype, 0.0)
+        lost &= self._random.random(array.shape) < 0.5
+        scaled = np.where(lost, dtype.type(0), scaled)
         zeros = self._random.choice([0.0, -0.0], array.shape).astype(dtype)
         return np.where(scaled == 0, zeros, scaled)
 
@@ -176,14 +184,17 @@ def perturbed(seed: int) -> Callable[..., Any]:
     return make
 
 
-def traced(jit: bool, shapes: bool) -> Callable[..., Any]:
-    """The program as a `tf.function`; `shapes` is false for one trace for all shapes."""
+def traced(jit: bool, shapes: bool, ranks: bool = True) -> Callable[..., Any]:
+    """The program as a `tf.function`; without `shapes` one trace is for all of them, without `ranks` for all ranks."""
 
     def make(program: Program, variables: dict[str, Any]) -> Any:
         function = load(program.source(), namespace(program, variables, tf.function))
         signature = None
         if not shapes:
-            signature = [tf.TensorSpec([None] * a.ndim, a.dtype) for a in program.inputs[0]]
+            signature = [
+                tf.TensorSpec([None] * a.ndim if ranks else None, a.dtype)
+                for a in program.inputs[0]
+            ]
         return tf.function(function, jit_compile=jit or None, input_signature=signature)
 
     return make
@@ -256,9 +267,11 @@ def tier(calls: int | None) -> Iterator[None]:
             setattr(module, name, value)
 
 
+NO_RANK = "graph, no rank"
 MODES: dict[str, tuple[Callable[..., Any], int | None]] = {
     "graph": (traced(False, True), None),
     "graph, None": (traced(False, False), None),
+    NO_RANK: (traced(False, False, False), None),
     "change-over": (changing_over, 1),
     "ahead": (traced(False, True), AHEAD),
     "ahead, None": (traced(False, False), AHEAD),
@@ -318,8 +331,10 @@ class Judge:
                 return Finding("internal", mode, f"{text} (call {call})")
             if isinstance(want, BaseException) or self._fails_perturbed(call):
                 return None
-            if self.calls[call] in self.program.reshaped and "in user code" in text:
-                return Finding("refused", mode, text)  # a branch that is not taken, of other shapes
+            # A branch that is not taken, of other shapes; functions that want to know ranks.
+            untraceable = self.calls[call] in self.program.reshaped or mode == NO_RANK
+            if untraceable and "in user code" in text:
+                return Finding("refused", mode, text)
             return Finding("error", mode, f"{text} (call {call})")
         if isinstance(want, BaseException):
             return None  # what is not needed is not computed
