@@ -27,7 +27,7 @@ from intaglio.ops.random.philox import Stream
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.resources import Resource
-from intaglio.xla import collectives, kernels, meshes, rules
+from intaglio.xla import collectives, kernels, meshes, rules, target
 from intaglio.xla.evaluator import Evaluator, NodeUntraceable
 from intaglio.xla.lists import List
 from intaglio.xla.rules import replicas
@@ -144,7 +144,9 @@ class Program:
             inputs[index] = value
         for index, place in self.variables.items():
             inputs[index] = Variable(place, self._specs[place])
-        with _precision():
+        device = self._device
+        platform = jax.default_backend() if device is None else device.platform
+        with _precision(), target.of(platform):
             found = evaluator.run(self.graph, inputs)
         for value, result in zip(self.graph.outputs, found, strict=True):
             if isinstance(result, (Variable, List)) or not hasattr(result, "dtype"):

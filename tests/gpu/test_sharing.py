@@ -47,7 +47,6 @@ def test_cupy(real_gpu):
         x = tf.reshape(tf.range(12.0), (3, 4))
     theirs = cupy.from_dlpack(x)
     np.testing.assert_array_equal(cupy.asnumpy(theirs * 2), 2 * x.numpy())
-    back = tf.experimental.dlpack.from_dlpack(
-        (theirs + 1).toDlpack() if hasattr(theirs, "toDlpack") else (theirs + 1).__dlpack__()
-    )
+    capsule = (theirs + 1).__dlpack__(stream=None)
+    back = tf.experimental.dlpack.from_dlpack(capsule)
     np.testing.assert_array_equal(back.numpy(), x.numpy() + 1)

@@ -12,6 +12,7 @@ from jax import lax
 
 from intaglio.opdef import late, raw
 from intaglio.ops.nn import windows
+from intaglio.xla import target
 from intaglio.xla.registry import xla
 from intaglio.xla.values import Untraceable, known
 
@@ -58,11 +59,14 @@ def _convolution(
     groups = groups or layout.channels(shape) // max(filters[-2], 1) or 1
 
     def run(x: Any, w: Any) -> Any:
+        padding = [(a.before, a.after) for a in axes]
+        if x.dtype.kind in "iu" and not target.is_host():  # GPUs convolve floats alone
+            return _of_integers(x, w, layout, padding, steps, groups)
         return lax.conv_general_dilated(
             x,
             w,
             window_strides=layout.strides,
-            padding=[(a.before, a.after) for a in axes],
+            padding=padding,
             rhs_dilation=steps,
             dimension_numbers=layout.numbers,
             feature_group_count=groups,
@@ -71,12 +75,42 @@ def _convolution(
     return run
 
 
-def _wide(run: Any) -> Any:
-    """16-bit floats are added up in float32, and rounded once."""
+def _of_integers(
+    x: Any,
+    w: Any,
+    layout: _Layout,
+    padding: Sequence[tuple[int, int]],
+    steps: Sequence[int],
+    groups: int,
+) -> Any:
+    """A convolution as the sum of a product of matrices for each element of the windows."""
+    if layout.first:
+        x = jnp.moveaxis(x, 1, -1)
+    x = lax.pad(x, np.zeros((), x.dtype), [(0, 0, 0), *[(a, b, 0) for a, b in padding], (0, 0, 0)])
+    window, channels = w.shape[:-2], w.shape[-2]
+    sizes = [
+        (d - (k - 1) * step - 1) // stride + 1
+        for d, k, step, stride in zip(x.shape[1:-1], window, steps, layout.strides, strict=True)
+    ]
+    total: Any = 0
+    for at in np.ndindex(*window):
+        begin = [i * step for i, step in zip(at, steps, strict=True)]
+        end = [b + (n - 1) * s + 1 for b, n, s in zip(begin, sizes, layout.strides, strict=True)]
+        limits = (x.shape[0], *end, x.shape[-1])
+        part = lax.slice(x, (0, *begin, 0), limits, (1, *layout.strides, 1))
+        part = part.reshape(*part.shape[:-1], groups, channels)
+        weights = w[at].reshape(channels, groups, -1)
+        total = total + jnp.einsum("...gc,cgo->...go", part, weights)
+    result = total.reshape(*total.shape[:-2], -1)
+    return jnp.moveaxis(result, -1, 1) if layout.first else result
+
+
+def _wide(run: Any, of_products: bool = True) -> Any:
+    """16-bit floats are added up in float32, and rounded once. Accelerators add products so by themselves."""
 
     def computed(*arrays: Any) -> Any:
         dtype = np.dtype(arrays[0].dtype)
-        if dtype.itemsize != 2 or dtype.kind in "iu":
+        if dtype.itemsize != 2 or dtype.kind in "iu" or (of_products and not target.is_host()):
             return run(*[jnp.asarray(a) for a in arrays])
         return run(*[jnp.asarray(a).astype(np.float32) for a in arrays]).astype(dtype)
 
@@ -274,7 +308,7 @@ def _average(shape: Any, dtype: Any, window: Any) -> Any:
 @xla(raw.AvgPool)
 def _average_pool(value, ksize, strides, padding, data_format) -> Any:
     window = _pooling(value.shape, ksize, strides, padding, (), data_format)
-    return _wide(lambda x: _average(x.shape, x.dtype, window)(x))(value)
+    return _wide(lambda x: _average(x.shape, x.dtype, window)(x), of_products=False)(value)
 
 
 @xla(raw.AvgPoolGrad)
@@ -286,4 +320,4 @@ def _average_pool_gradient(orig_input_shape, grad, ksize, strides, padding, data
         run = _average(shape, d.dtype, window)
         return jax.linear_transpose(run, jax.ShapeDtypeStruct(shape, d.dtype))(d)[0]
 
-    return _wide(transposed)(grad)
+    return _wide(transposed, of_products=False)(grad)

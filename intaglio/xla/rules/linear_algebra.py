@@ -10,6 +10,7 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.opdef import late, raw
+from intaglio.xla import target
 from intaglio.xla.registry import xla
 from intaglio.xla.values import known
 
@@ -25,8 +26,9 @@ def _product(x: Any, y: Any, dtype: Any) -> Any:
 
 
 def _wide(dtype: Any) -> Any:
-    """The dtype of sums: float32 for 16-bit floats."""
-    return np.float32 if dtype.itemsize == 2 and dtype.kind not in "iu" else dtype
+    """The dtype of sums: float32 for 16-bit floats, of which accelerators round sums once by themselves."""
+    is_short = dtype.itemsize == 2 and dtype.kind not in "iu"
+    return np.float32 if is_short and target.is_host() else dtype
 
 
 @xla(raw.MatMul)
