@@ -216,11 +216,16 @@ _BROADCAST = re.compile(
 )
 
 
+# What NumPy says of an array that is to be one number.
+_NO_SCALAR = "only 0-dimensional arrays can be converted"
+
+
 def kernel_message(error: BaseException) -> str:
     """What the error of a kernel says, in TensorFlow's words where they are NumPy's."""
     found = _BROADCAST.fullmatch(str(error))
     if found is None:
-        return str(error)
+        is_scalar = isinstance(error, TypeError) and str(error).startswith(_NO_SCALAR)
+        return "An input that must be scalar is not" if is_scalar else str(error)
     first, second = (dims.rstrip(",") for dims in found.groups())
     return f"Incompatible shapes: [{first}] vs. [{second}]"
 

@@ -11,6 +11,8 @@ import re
 from types import CodeType, TracebackType
 from typing import Any
 
+import numpy as np
+
 from intaglio.autograph.causes import cause_of
 from intaglio.base import errors, origins, tracebacks
 from intaglio.base.errors import OpError, take_steps
@@ -19,6 +21,7 @@ from intaglio.function.error_reports import note_run, note_trace
 from intaglio.function.hooks import HOOKS
 from intaglio.ir.graph import Node
 from intaglio.opdef.op import RAISES
+from intaglio.opdef.spec import of_array
 from intaglio.runtime import interpreter
 
 PACKAGE = __name__.partition(".")[0]
@@ -254,7 +257,34 @@ def _as_op_error(error: Exception, node: Node) -> OpError | None:
     if isinstance(error, OpError):
         return error
     kind = errors.from_kernel(error, node.op.reaches_outside)
-    return None if kind is None else kind(None, node, errors.kernel_message(error))
+    message = errors.kernel_message(error)
+    # A kernel takes arrays of dtypes that fit: a TypeError in it is about their shapes and values.
+    is_of_arrays = isinstance(error, TypeError) or kind is errors.InvalidArgumentError
+    if is_of_arrays and not node.op.reaches_outside:
+        kind = errors.InvalidArgumentError
+        if not message.startswith("Incompatible shapes"):  # TensorFlow's own words
+            message = _refusal(error, node) or message
+    return None if kind is None else kind(None, node, message)
+
+
+def _refusal(error: Exception, node: Node) -> str | None:
+    """What inference says of the arrays that a kernel failed for; None if it takes them.
+
+    Kernels are written for inputs that inference has let through. Where shapes are not known before the
+    run it sees them only now, and what Python says of them inside a kernel would mean nothing to anybody.
+    """
+    values = [*interpreter.failing_inputs(error).values()]
+    arrays = [a for v in values for a in (v if isinstance(v, list) else [v])]
+    if len(arrays) != len(node.inputs) or not all(isinstance(a, np.ndarray) for a in arrays):
+        return None
+    specs = [of_array(a, v.dtype) for a, v in zip(arrays, node.inputs, strict=True)]
+    try:
+        node.op.output_specs(specs, node.attrs)
+    except ValueError as e:  # ShapeError
+        return str(e)
+    except OpError as e:
+        return e.message
+    return None
 
 
 def expected_dtype(name: str, index: int, wanted: Any, got: Any) -> OpError:

@@ -181,6 +181,20 @@ def batch_to_space(x: Any, block: list[int], crops: list[list[int]]) -> Any:
     return whole[(slice(None), *inner)]
 
 
+def _count_of(block: Spec) -> int | None:
+    """How many dimensions a block has, if that is known. Raises ShapeError unless it is a vector."""
+    if block.rank not in (1, None):
+        raise ShapeError(f"block_shape rank should be 1 instead of {block.rank}")
+    return block.count
+
+
+def _check_edges(count: int | None, edges: Spec, what: str) -> None:
+    """Raises ShapeError unless `edges` may have two numbers for each of `count` dimensions."""
+    if edges.shape is None or None in (count, *edges.shape) or edges.shape == (count, 2):
+        return
+    raise ShapeError(f"{what} should have shape [{count}, 2] instead of {brackets(edges.shape)}")
+
+
 def _moved_dims(x: Spec, block: list[int] | None, edges: list[int] | None, to_batch: bool) -> Dims:
     if x.shape is None:
         return None
@@ -224,6 +238,7 @@ class SpaceToBatchND(Op):
     numerics_checked = False
 
     def infer(self, input: Spec, block_shape: Spec, paddings: Spec) -> Spec:
+        _check_edges(_count_of(block_shape), paddings, "paddings")
         dims = _moved_dims(input, numbers(block_shape), numbers(paddings), True)
         return Spec(input.dtype, dims)
 
@@ -246,6 +261,7 @@ class BatchToSpaceND(Op):
     numerics_checked = False
 
     def infer(self, input: Spec, block_shape: Spec, crops: Spec) -> Spec:
+        _check_edges(_count_of(block_shape), crops, "crops")
         dims = _moved_dims(input, numbers(block_shape), numbers(crops), False)
         return Spec(input.dtype, dims)
 
@@ -266,6 +282,7 @@ class SpaceToBatch(Op):
     data_inputs = ("input",)
 
     def infer(self, input: Spec, paddings: Spec, block_size) -> Spec:
+        _check_edges(2, paddings, "paddings")
         dims = _moved_dims(input, [block_size] * 2, numbers(paddings), True)
         return Spec(input.dtype, dims)
 
@@ -287,6 +304,7 @@ class BatchToSpace(Op):
     data_inputs = ("input",)
 
     def infer(self, input: Spec, crops: Spec, block_size) -> Spec:
+        _check_edges(2, crops, "crops")
         dims = _moved_dims(input, [block_size] * 2, numbers(crops), False)
         return Spec(input.dtype, dims)
 

@@ -49,6 +49,8 @@ class GatherV2(Op):
     numerics_checked = False
 
     def infer(self, params: Spec, indices: Spec, axis: Spec, batch_dims) -> Spec:
+        if axis.rank not in (0, None):
+            raise ShapeError(f"axis must be scalar: Shape must be rank 0 but is rank {axis.rank}")
         at = number(axis)
         p, i = params.shape, indices.shape
         if p is None or i is None:

@@ -178,9 +178,8 @@ class ScatterNd(Op):
 
     def kernel(self, indices, updates, shape, bad_indices_policy):
         fill = b"" if updates.dtype == object else 0
-        sizes = np.atleast_1d(shape)
         dims = dims_of(
-            sizes, updates.dtype.itemsize, "ScatterNd", expected="Shape must be a vector"
+            shape, updates.dtype.itemsize, "ScatterNd", expected="Shape must be a vector"
         )
         target = np.full(dims, fill, updates.dtype)
         kind = "add"

@@ -120,6 +120,19 @@ def sliced_dims(
     return tuple(dims)
 
 
+def _check_equal_vectors(*specs: Spec) -> None:
+    """Raises ShapeError unless begin, end and strides may be vectors of one length."""
+    for x in specs:
+        if x.rank not in (1, None):
+            raise ShapeError(f"Shape must be rank 1 but is rank {x.rank}")
+    if len({x.shape for x in specs if x.shape and x.shape[0] is not None}) > 1:
+        first, second, third = [brackets(x.shape) for x in specs]
+        raise ShapeError(
+            "Expected begin, end, and strides to be 1D equal size tensors, "
+            f"but got shapes {first}, {second}, and {third} instead."
+        )
+
+
 def _check_index(index: int | None, size: int | None, at: int, stride: int | None) -> None:
     if stride is not None and stride <= 0:
         raise ShapeError("only stride 1 allowed on non-range indexing.")
@@ -185,9 +198,7 @@ class StridedSlice(Op):
         shrink_axis_mask,
     ) -> Spec:
         masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-        for x in (begin, end, strides):
-            if x.rank not in (1, None):
-                raise ShapeError(f"Shape must be rank 1 but is rank {x.rank}")
+        _check_equal_vectors(begin, end, strides)
         if input.shape is None:
             return Spec(input.dtype, None)
         dims = sliced_dims(input.shape, begin, end, strides, masks)

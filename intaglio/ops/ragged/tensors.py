@@ -259,7 +259,7 @@ class RaggedTensorToTensor(Op):
         dims: list[int | None] = [None] * (ragged + 1)
         if not first and row_partition_types[0] == "ROW_SPLITS":
             rows = row_partition_tensors[0].shape
-            dims[0] = None if rows is None or rows[0] is None else rows[0] - 1
+            dims[0] = rows[0] - 1 if rows and rows[0] is not None else None
         dims += values.shape[1:]
         wanted = numbers(shape)
         if shape.rank != 0 and wanted is None:
