@@ -208,3 +208,13 @@ def test_errors_are_the_hosts():
             tf.matmul(x, x)
         with pytest.raises(tf.errors.InvalidArgumentError):
             x + tf.ones((2, 2))
+
+
+def test_what_checks_data_fails_as_on_the_host():
+    with tf.device(GPU):
+        x = tf.constant([1.0, np.inf])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Tensor had Inf values"):
+            tf.debugging.check_numerics(x, "x")
+        with pytest.raises(tf.errors.InvalidArgumentError, match="to be true"):
+            tf.debugging.Assert(tf.reduce_all(x < 0.0), [x])
+        assert tf.debugging.check_numerics(x[:1], "x").device == NAME
