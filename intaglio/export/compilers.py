@@ -1,4 +1,4 @@
-"""The processes that write code, one for each target that was asked for; they end with this process."""
+"""The processes that write code, one for each target that was asked for lately; they end with this process."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import weakref
+from typing import IO
 
 from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.export import transport
@@ -37,13 +38,13 @@ class Compiler:
             stderr=self._errors,
             env=environment,
         )
-        self._finalizer = weakref.finalize(self, _end, self._process)
+        self._finalizer = weakref.finalize(self, _end, self._process, self._errors)
 
     def answer(self, request: bytes) -> Answer:
         """The answer to a request. Raises ExportError, with what it has printed, if the process ends."""
         source, out = self._process.stdin, self._process.stdout
-        assert source is not None
-        assert out is not None
+        if source is None or out is None:
+            raise ExportError("the process that compiles has no pipes")
         with self._lock:
             data = None
             with contextlib.suppress(BrokenPipeError):
@@ -62,25 +63,34 @@ class Compiler:
         return self._process.poll() is None
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes], errors: IO[bytes]) -> None:
     """Ends a process, which waits for a request."""
-    for stream in (process.stdin, process.stdout):
+    for stream in (process.stdin, process.stdout, errors):
         if stream is not None:
             with contextlib.suppress(OSError):
                 stream.close()
     process.wait()
 
 
+# So many processes wait for requests at most; the levels of a processor have one each.
+MAX_COMPILERS = 6
 _lock = lasting_lock()
+# The one that was asked for last is the last one.
 _compilers: dict[tuple[str, int], Compiler] = {}
 after_fork(_compilers.clear)  # a child starts its own
 
 
 def compiler(target: str, threads: int = 1) -> Compiler:
-    """The process for a target and a number of threads, started when it is first needed."""
+    """The process for a target and a number of threads, started when it is first needed.
+
+    Of more than `MAX_COMPILERS` the one that was not asked for the longest ends, after its request.
+    """
     key = target, threads
     with _lock:
-        found = _compilers.get(key)
+        found = _compilers.pop(key, None)
         if found is None or not found.alive:
-            found = _compilers[key] = Compiler(target, threads)
+            found = Compiler(target, threads)
+        _compilers[key] = found
+        while len(_compilers) > MAX_COMPILERS:
+            del _compilers[next(iter(_compilers))]
     return found

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from intaglio.export.calls import PROCESSOR, constant, text_functions
-from intaglio.export.interface import Error, Interface, described
+from intaglio.export.interface import Error, described
 from intaglio.export.transport import Answer
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.objects import object_of_levels
@@ -45,7 +45,7 @@ def joined(name: str, answers: Mapping[str, Answer]) -> Answer:
     """The library of libraries for the levels, which are in the order of what processors need."""
     errors: list[Error] = []
     levels = [_Level(t, a, _codes(a, errors)) for t, a in answers.items()]
-    interfaces = [a.interface for a in answers.values() if a.interface is not None]
+    interfaces = [a.library_interface for a in answers.values()]
     whole = interfaces[0]._replace(
         target=name, errors=errors, context_bytes=max(i.context_bytes for i in interfaces)
     )
@@ -53,17 +53,17 @@ def joined(name: str, answers: Mapping[str, Answer]) -> Answer:
     text = writer.text()
     parts = {v.prefix: (v.answer.object, [*v.answer.exported]) for v in levels}
     weights = {a.weights for a in answers.values()}
-    assert len(weights) == 1
+    if len(weights) != 1:
+        raise ValueError(f"the levels of {name} have unlike weights")
     code = object_of_levels(text, parts, writer.exported)
     return Answer(code, weights.pop(), whole, exported=writer.exported)
 
 
 def _codes(answer: Answer, errors: list[Error]) -> list[int]:
     """The codes, in the whole library, of the errors of one for a level, which are added."""
-    assert answer.interface is not None
     known = {e.text: e.code for e in errors}
     codes: list[int] = []
-    for error in answer.interface.errors:
+    for error in answer.library_interface.errors:
         code = known.get(error.text)
         if code is None:
             taken = {e.code for e in errors}
@@ -165,8 +165,7 @@ class _Dispatch:
 
     def _mapped(self, code: Code, level: _Level, found: str) -> str:
         """A code of a level as one of the whole library."""
-        interface = level.answer.interface
-        assert interface is not None
+        interface = level.answer.library_interface
         codes = {e.code: c for e, c in zip(interface.errors, level.codes, strict=True)}
         if all(a == b for a, b in codes.items()):
             return found

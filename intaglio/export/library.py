@@ -98,8 +98,7 @@ def export_library(
         base.name, functions, captured, weights == "beside", target in LEVELS, threads
     )
     answer = _compiled(request, target)
-    assert answer.interface is not None
-    return ExportedLibrary(_written(base, answer, kinds, tools), answer.interface)
+    return ExportedLibrary(_written(base, answer, kinds, tools), answer.library_interface)
 
 
 def _compiled(request: Request, target: str) -> Answer:
@@ -125,8 +124,7 @@ def _written(
     base: pathlib.Path, answer: Answer, kinds: Sequence[str], tools: Toolchain | None
 ) -> dict[str, pathlib.Path]:
     """Writes the files; gives their paths."""
-    interface = answer.interface
-    assert interface is not None
+    interface = answer.library_interface
     base.parent.mkdir(parents=True, exist_ok=True)
     found = {
         "header": base.with_suffix(".h"),

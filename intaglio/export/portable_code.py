@@ -10,8 +10,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Rewriter, map_attached
 from intaglio.native.regions import obstacle
-from intaglio.opdef import door
-from intaglio.optimize.kernel_expressions import expressed, may_be_expressed
+from intaglio.optimize.kernel_expressions import by_kernel, expressed, may_be_expressed
 
 
 def with_portable_code(graph: Graph, lacking: Container[int] = ()) -> Graph:
@@ -24,7 +23,7 @@ def with_portable_code(graph: Graph, lacking: Container[int] = ()) -> Graph:
     for node in graph.nodes:
         current = new.copy(node)
         fits = may_be_expressed(current) and (id(node) in lacking or _lacks_code(current))
-        found = (_by_rule(new, current) or expressed(new, current)) if fits else None
+        found = (_by_rule(new, current) or by_kernel(new, current)) if fits else None
         if found is None:
             new.keep(node, current)
             continue
@@ -35,16 +34,7 @@ def with_portable_code(graph: Graph, lacking: Container[int] = ()) -> Graph:
 
 def _by_rule(new: Rewriter, node: Node) -> list[SymbolicTensor] | None:
     """The outputs by a rule for the op, which are added; None if there is none."""
-    before, root = len(new.nodes), new.root
-    new.root = node
-    try:
-        with door.pushed(new):
-            return by_rule(node, node.inputs)
-    except NoRule:
-        del new.nodes[before:]
-        return None
-    finally:
-        new.root = root
+    return expressed(new, node, lambda: by_rule(node, node.inputs), NoRule)
 
 
 def _lacks_code(node: Node) -> bool:

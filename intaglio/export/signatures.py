@@ -21,6 +21,7 @@ from intaglio.function.decorator import function as tf_function
 from intaglio.function.polymorphic import Function as TracedFunction
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.replicas import nowhere_replicas
 from intaglio.optimize.inline import inline_calls
 from intaglio.runtime.resources import Resource
 from intaglio.saved_model import reader, signatures
@@ -195,7 +196,7 @@ def _exported(
     shape_options: Shapes,
     batch_size: BatchSize,
 ) -> ExportedFunction:
-    graph = _of_catalogue_ops(function.frozen)
+    graph = _of_catalogue_ops(nowhere_replicas(function.frozen))
     _check_reach(graph)
     arrays = function.capture_arrays
     count = len(graph.inputs) - len(arrays)
@@ -251,9 +252,9 @@ def _groups(
         results = analysed(flat, dims)
     except Dependent as e:
         node = e.node
-        assert node is not None
+        named = "" if node is None else f"{node.op.name} '{node.traced_name}'{_where(node)}"
         raise ExportError(
-            f"{node.op.name} '{node.traced_name}'{_where(node)} does not treat each row by itself: {e}. {alternative}"
+            f"{named or 'the function'} does not treat each row by itself: {e}. {alternative}"
         ) from e
     for result, name in zip(results, names, strict=True):
         if result.state.kind != "rows" or result.state.axis:

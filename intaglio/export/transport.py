@@ -41,6 +41,13 @@ class Answer(NamedTuple):
     # The visible functions: what they return, and their parameters, by LLVM's types.
     exported: Mapping[str, tuple[str, list[str]]] = {}
 
+    @property
+    def library_interface(self) -> Interface:
+        """The interface. Raises ValueError, with the failure, if there is no library."""
+        if self.interface is None:
+            raise ValueError(self.failure or "an answer without a library")
+        return self.interface
+
 
 class Levels(NamedTuple):
     """The libraries, by target, that one library for the target of this name is made of."""
@@ -67,7 +74,7 @@ class _Pickler(pickle.Pickler):
             return _node, (
                 (obj.op, obj.inputs, obj.attrs, obj.name),
                 [v.spec for v in obj.outputs],
-                (obj.control, obj.device),
+                obj.control,
                 _where(obj),
             )
         return NotImplemented
@@ -101,12 +108,12 @@ _LINES: dict[int, tuple[Node, str]] = {}
 def _node(
     what: tuple[Op, Sequence[SymbolicTensor], dict[str, Any], str],
     specs: Sequence[Spec],
-    rest: tuple[tuple[Node, ...], str],
+    control: tuple[Node, ...],
     line: str,
 ) -> Node:
     op, inputs, attrs, name = what
-    control, device = rest
-    node = Node(op, inputs, attrs, name, specs, control=control, device=device)
+    # Without its device: what runs the code has one.
+    node = Node(op, inputs, attrs, name, specs, control=control)
     _LINES[id(node)] = (node, line)
     return node
 

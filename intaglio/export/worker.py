@@ -358,7 +358,7 @@ class Writer:
             if 0 <= offset < array.nbytes:
                 place = self.constants.add(array) + offset
                 return f"getelementptr (i8, ptr @constants, i64 {place})"
-        raise AssertionError("a word of a function refers to this process")
+        raise ValueError("a word of a function refers to this process")
 
     # -- the whole -------------------------------------------------------------------------
 
@@ -428,7 +428,8 @@ def _programs(exported: ExportedFunction) -> list[Program]:
         each = {
             (r.shape[0] / n, r.shape[1:]) for r, n in zip(results, exported.blocks, strict=True)
         }
-        assert len(each) == 1, port.label
+        if len(each) != 1:
+            raise ValueError(f"the shape of {port.label!r} does not follow from the number of rows")
     return programs
 
 

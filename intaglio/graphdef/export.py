@@ -13,6 +13,7 @@ from intaglio.graphdef import messages, tensors
 from intaglio.ir import implementations
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.recursive_graph import RecursiveGraph
+from intaglio.ir.replicas import as_call
 from intaglio.opdef.op import Op
 from intaglio.opdef.signature import REQUIRED, Arg
 from intaglio.opdef.spec import Spec
@@ -83,6 +84,8 @@ def node_def(node: Node) -> Any:
 
 def fill_node(proto: Any, node: Node, library: Library, inputs: list[str]) -> None:
     """Writes name, op, inputs, device and every attribute."""
+    if node.op.control_flow == "replicas":  # of which a file has what they do together
+        node = as_call(node, node.inputs, node.control)
     proto.name, proto.op, proto.device = node.name, node.op.name, node.device
     proto.input.extend(inputs)
     proto.input.extend(f"^{c.name}" for c in node.control)

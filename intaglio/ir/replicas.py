@@ -15,7 +15,7 @@ from intaglio.base.dtypes import int32
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.memo import memoized
-from intaglio.ir.rewrite import Rewriter, derived
+from intaglio.ir.rewrite import Rewriter, derived, map_attached
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 
@@ -48,22 +48,35 @@ def without_replicas(graph: Graph) -> Graph:
     return _called(graph)
 
 
+def nowhere_replicas(graph: Graph) -> Graph:
+    """The same for the graph and all graphs inside, for what has no replicas: files, libraries."""
+    return map_attached(
+        without_replicas(graph), lambda node, attribute, inner: nowhere_replicas(inner)
+    )
+
+
 def _called(graph: Graph) -> Graph:
     new = Rewriter(graph)
     for node in graph.nodes:
-        if node.op.control_flow != "replicas":
+        if node.op.control_flow == "replicas":
+            new.keep(node, as_call(node, new.values(node.inputs), new.control(node)))
+        else:
             new.keep(node)
-            continue
-        called = expanded(node.attrs["f"], len(node.attrs["devices"]))
-        attrs = {
-            **{k: node.attrs[k] for k in ("Tin", "Tout") if k in node.attrs},
-            "f": called,
-            **dict.fromkeys(("config", "config_proto", "executor_type"), ""),
-        }
-        inputs, control = new.values(node.inputs), new.control(node)
-        op = raw.StatefulPartitionedCall
-        new.keep(node, derived(node, inputs, op=op, attrs=attrs, control=control))
     return new.result()
+
+
+def as_call(
+    node: Node, inputs: Sequence[SymbolicTensor], control: tuple[Node, ...] = ()
+) -> Node:
+    """A `_ReplicatedCall` as a call of the graph of all replicas."""
+    called = expanded(node.attrs["f"], len(node.attrs["devices"]))
+    attrs = {
+        **{k: node.attrs[k] for k in ("Tin", "Tout") if k in node.attrs},
+        "f": called,
+        **dict.fromkeys(("config", "config_proto", "executor_type"), ""),
+    }
+    op = raw.StatefulPartitionedCall
+    return derived(node, inputs, op=op, attrs=attrs, control=control)
 
 
 class _Expansion:
@@ -153,4 +166,11 @@ class _Expansion:
         return found
 
 
-__all__ = ["NotOneProgram", "differs_by_replica", "expanded", "without_replicas"]
+__all__ = [
+    "NotOneProgram",
+    "as_call",
+    "differs_by_replica",
+    "expanded",
+    "nowhere_replicas",
+    "without_replicas",
+]

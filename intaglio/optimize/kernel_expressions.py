@@ -7,7 +7,7 @@ writes to memory, has no expression.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import shapes
@@ -41,19 +41,34 @@ def _is_random(node: Node) -> bool:
     return bool(seeds) and not any(seeds)
 
 
-def expressed(new: Rewriter, node: Node) -> list[SymbolicTensor] | None:
+def by_kernel(new: Rewriter, node: Node) -> list[SymbolicTensor] | None:
     """The outputs of a node in other ops, which are added; None if its kernel is no expression."""
+    # Kernels are written for arrays: what is none may fail anywhere in them.
+    return expressed(new, node, lambda: kernel_results(node, node.inputs), Exception)
+
+
+def expressed(
+    new: Rewriter,
+    node: Node,
+    expression: Callable[[], Sequence[Any]],
+    refusals: type[Exception],
+) -> list[SymbolicTensor] | None:
+    """The outputs of a node that an expression records, which are added.
+
+    None if the expression refuses it by such an exception, or if they are not what the node gives.
+    """
     before, root = len(new.nodes), new.root
     new.root = node
+    results: Sequence[Any] = ()
     try:
         with door.pushed(new):
-            results = kernel_results(node, node.inputs)
-    # Kernels are written for arrays: what is none may fail anywhere in them.
-    except Exception:
-        results = []
-    new.root = root
+            results = expression()
+    except refusals:
+        pass
+    finally:
+        new.root = root
     if fitting(results, node):
-        return results
+        return [*results]
     del new.nodes[before:]
     return None
 

@@ -30,7 +30,7 @@ from intaglio.ops.control_flow.branches_and_loops import holds
 from intaglio.ops.control_flow.list_value import TensorList
 from intaglio.ops.state.resource_variable import contents_of
 from intaglio.optimize.fold import constant_outputs
-from intaglio.optimize.kernel_expressions import expressed, may_be_expressed
+from intaglio.optimize.kernel_expressions import by_kernel, may_be_expressed
 from intaglio.optimize.specialize import inferred
 from intaglio.optimize.symbolic_arrays import NotSymbolic, SymbolicArray, packed, tensor_of
 from intaglio.optimize.value_forms import (
@@ -128,7 +128,7 @@ class _Evaluation:
         if may_be_expressed(new) and not all([shapes.known(v.dims) for v in new.outputs]):
             # Of which shape its results are follows from constants, as of rows that a mask selects.
             before = len(self.new.nodes)
-            found = expressed(self.new, new)
+            found = by_kernel(self.new, new)
             self.added[0] += len(self.new.nodes) - before
             if found is not None:
                 return [self.folded(v) for v in found]

@@ -11,7 +11,7 @@ from intaglio import tf
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Rewriter
 from intaglio.opdef import door
-from intaglio.optimize.kernel_expressions import expressed, may_be_expressed
+from intaglio.optimize.kernel_expressions import by_kernel, may_be_expressed
 from intaglio.optimize.symbolic_arrays import NotSymbolic, SymbolicArray, tensor_of
 from intaglio.runtime import interpreter
 
@@ -106,7 +106,7 @@ def expression_of(f: Any, array: Any) -> Any:
     for node in graph.nodes:
         current = new.copy(node)
         is_last = node is graph.nodes[-1] and may_be_expressed(current)
-        found = expressed(new, current) if is_last else None
+        found = by_kernel(new, current) if is_last else None
         if found is None:
             new.keep(node, current)
         else:

@@ -21,6 +21,7 @@ from intaglio.export.signatures import ExportError, concrete_functions, output_l
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.polymorphic import Function
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.replicas import nowhere_replicas
 from intaglio.optimize.pipeline import optimize
 from intaglio.optimize.specialize import specialized
 from intaglio.runtime.resources import Resource
@@ -97,7 +98,7 @@ def model_of(
 ) -> onnx.ModelProto:
     """The model of a function. Raises ExportError for an op that ONNX has no expression for."""
     # What is known once constants are folded decides about shapes.
-    graph = optimize(function.frozen)
+    graph = optimize(nowhere_replicas(function.frozen))
     graph = specialized(graph, [None] * len(graph.inputs))
     arrays = function.capture_arrays
     count = len(graph.inputs) - len(arrays)

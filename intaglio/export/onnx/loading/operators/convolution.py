@@ -245,7 +245,8 @@ def _columns_to_image(c, x, image, block) -> Any:
     pads = c.ints("pads") or [0] * (2 * count)
     x = tensor(x)
     batch, depth, places = dims(x)
-    assert from_block is not None and extents is not None
+    if from_block is None or extents is None:
+        raise ModelError("the sizes of blocks and of the image must be known")
     area = int(np.prod(from_block))
     if batch is None or depth is None or places is None:
         raise ModelError("the shape of the columns must be known")
