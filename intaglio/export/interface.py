@@ -37,7 +37,9 @@ _C_KEYWORDS = frozenset(
 class Port:
     """An input or output: its name in C and in the signature, its dtype and shape.
 
-    Where it has `rows`, as many as a call says, the shape is that for one of them.
+    Where it has `rows`, as many as a call says, the shape is that for one of them. An output whose shape
+    depends on data has the elements first in a vector that is long enough, and an output named `extent` is
+    its shape.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Port:
     dtype: DType
     shape: tuple[int, ...]
     rows: bool = False
+    extent: str = ""
 
     @property
     def count(self) -> int:
@@ -72,6 +75,8 @@ class Port:
     @property
     def described(self) -> str:
         """`float32[1, 8, 8, 1]`."""
+        if self.extent:
+            return f"{self.dtype.name} of the shape that {self.extent} is, at most {self.count}"
         dims = [str(d) for d in self.shape]
         if self.rows:
             dims[0] = "rows" if dims[0] == "1" else f"{dims[0]} * rows"
@@ -137,8 +142,9 @@ def described(interface: Interface) -> str:
     """The interface as JSON, for programs that find out what a library has."""
 
     def port(p: Port) -> dict[str, Any]:
-        rows = {"rows": True} if p.rows else {}
-        return {"name": p.label, "dtype": p.dtype.name, "shape": p.shape} | rows
+        more: dict[str, Any] = {"rows": True} if p.rows else {}
+        more |= {"shape_in": p.extent} if p.extent else {}
+        return {"name": p.label, "dtype": p.dtype.name, "shape": p.shape} | more
 
     functions = [
         {

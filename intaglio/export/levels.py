@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from intaglio.export.calls import PROCESSOR, constant, text_functions
-from intaglio.export.interface import Error, described
+from intaglio.export.interface import Error, Interface, described
 from intaglio.export.transport import Answer
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.objects import object_of_levels

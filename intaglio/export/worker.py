@@ -6,6 +6,7 @@ writes the answers to its output. It runs none of the code that it writes.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import sys
 import traceback
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base.dtypes import int64
 from intaglio.base.options import OPTIONS
 from intaglio.export import levels, transport
 from intaglio.export.calls import (
@@ -30,7 +32,7 @@ from intaglio.export.calls import (
     WordTable,
 )
 from intaglio.export.context import ALIGNMENT, Data, Layout, text_of
-from intaglio.export.interface import Error, Function, Interface, Port, described
+from intaglio.export.interface import Error, Function, Interface, Port, c_name, described
 from intaglio.export.portable_code import with_portable_code
 from intaglio.export.signatures import ExportedFunction
 from intaglio.export.transport import Answer, Levels, Request
@@ -46,8 +48,9 @@ from intaglio.native.program import Program
 from intaglio.native.regions import Regions
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
+from intaglio.optimize.branch_sinking import evaluated_with_branches
 from intaglio.optimize.inline import inline_calls
-from intaglio.optimize.partial_evaluation import evaluated
+from intaglio.optimize.open_results import with_padded_results
 from intaglio.optimize.pipeline import optimize
 from intaglio.optimize.specialize import specialized
 
@@ -116,10 +119,9 @@ class Writer:
     def answer(self) -> Answer:
         """Everything. Raises Failed for what has no code."""
         request = self.request
-        programs = [_programs(f) for f in request.functions]
-        functions = [
-            _with_results(f.interface, p) for f, p in zip(request.functions, programs, strict=True)
-        ]
+        written_functions = [_programs(f) for f in request.functions]
+        programs = [programs for programs, _ in written_functions]
+        functions = [function for _, function in written_functions]
         written = self._written([p[0] for p in programs])
         slots = {n: self._slots(n, [p[0] for p in programs]) for n in written}
         weights = {
@@ -417,11 +419,13 @@ class Writer:
 # -- graphs ------------------------------------------------------------------------------------
 
 
-def _programs(exported: ExportedFunction) -> list[Program]:
-    """The native functions: one, or one for each number of rows that code is written for."""
+def _programs(exported: ExportedFunction) -> tuple[list[Program], Function]:
+    """The native functions, one for each number of rows that code is written for, or one; and the function
+    with the shapes of its results."""
     if not exported.blocks:
-        return [_program(exported)]
-    programs = [_program(exported.for_rows(size)) for size in exported.blocks]
+        program, open_results = _program(exported)
+        return [program], _with_results(exported.interface, program, open_results)
+    programs = [_program(exported.for_rows(size))[0] for size in exported.blocks]
     for port, *results in zip(
         exported.interface.outputs, *[p.results for p in programs], strict=True
     ):
@@ -430,17 +434,24 @@ def _programs(exported: ExportedFunction) -> list[Program]:
         }
         if len(each) != 1:
             raise ValueError(f"the shape of {port.label!r} does not follow from the number of rows")
-    return programs
+    return programs, _with_results(exported.interface, programs[0], [])
 
 
-def _program(exported: ExportedFunction) -> Program:
-    """The graph as one native function. Raises Failed, with the ops that have no code."""
+def _program(exported: ExportedFunction) -> tuple[Program, list[int]]:
+    """The graph as one native function, and which of its results have shapes that depend on data.
+
+    Raises Failed, with the ops that have no code.
+    """
+    open_results: list[int] = []
     # What the shapes of arguments determine is known in called graphs once these are inlined.
     flat = specialized(inline_calls(exported.graph), exported.shapes)
     graph = pipeline.run(optimize(flat), Graphs.CALLED)
     regions = Regions(graph)
     if regions.whole is None:
-        flat = optimize(with_portable_code(evaluated(exported.graph, exported.shapes)))
+        whole = evaluated_with_branches(exported.graph, exported.shapes)
+        if not exported.blocks:
+            whole, open_results = with_padded_results(whole)
+        flat = optimize(with_portable_code(whole))
         regions = Regions(pipeline.run(flat, Graphs.CALLED))
     if regions.whole is None:
         flat = optimize(with_portable_code(regions.graph, regions.reasons))
@@ -449,7 +460,7 @@ def _program(exported: ExportedFunction) -> Program:
     if program is None:
         raise Failed(_without_code(exported.interface.name, regions))
     for value, result, port in zip(
-        regions.graph.outputs, program.results, exported.interface.outputs, strict=True
+        regions.graph.outputs, program.results, exported.interface.outputs, strict=False
     ):
         if not isinstance(result, ArrayOperand):
             raise Failed(
@@ -457,7 +468,7 @@ def _program(exported: ExportedFunction) -> Program:
                 f"{value.node.op.name}{_where(value.node)}, whose length depends on data. Return it padded "
                 "to a fixed shape, with its length beside it."
             )
-    return program
+    return program, open_results
 
 
 def _without_code(name: str, regions: Regions) -> str:
@@ -505,10 +516,20 @@ def _what_failed(node: Node) -> str:
     return "a value is out of range (an index, a divisor, a length or a matrix without inverse)"
 
 
-def _with_results(function: Function, programs: Sequence[Program]) -> Function:
-    """The function with the shapes of its results, for one row if there are rows."""
+def _with_results(function: Function, program: Program, open_results: Sequence[int]) -> Function:
+    """The function with the shapes of its results, for one row if there are rows.
+
+    Of results whose shape depends on data there is the shape, too, behind all results.
+    """
     outputs = [
         Port(p.name, p.label, p.dtype, tuple(r.shape), p.rows)
-        for p, r in zip(function.outputs, programs[0].results, strict=True)
+        for p, r in zip(function.outputs, program.results, strict=False)
     ]
+    taken = [p.name for p in outputs]
+    for number, result in zip(open_results, program.results[len(outputs) :], strict=True):
+        label = f"{outputs[number].label}_shape"
+        name = c_name(label, taken)
+        taken.append(name)
+        outputs[number] = dataclasses.replace(outputs[number], extent=name)
+        outputs.append(Port(name, label, int64, tuple(result.shape)))
     return function._replace(outputs=outputs)

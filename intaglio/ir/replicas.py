@@ -65,9 +65,7 @@ def _called(graph: Graph) -> Graph:
     return new.result()
 
 
-def as_call(
-    node: Node, inputs: Sequence[SymbolicTensor], control: tuple[Node, ...] = ()
-) -> Node:
+def as_call(node: Node, inputs: Sequence[SymbolicTensor], control: tuple[Node, ...] = ()) -> Node:
     """A `_ReplicatedCall` as a call of the graph of all replicas."""
     called = expanded(node.attrs["f"], len(node.attrs["devices"]))
     attrs = {

@@ -14,8 +14,8 @@ from intaglio.base import shapes
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.ir.rewrite import Rewriter
 from intaglio.opdef import door, raw
-from intaglio.optimize.symbolic_arrays import SymbolicArray, tensor_of
-from intaglio.runtime import interpreter
+from intaglio.optimize.symbolic_arrays import SymbolicArray
+from intaglio.optimize.symbolic_numpy import recorded
 
 
 def may_be_expressed(node: Node, shapes_known: bool = False) -> bool:
@@ -48,10 +48,7 @@ def by_kernel(new: Rewriter, node: Node) -> list[SymbolicTensor] | None:
 
 
 def expressed(
-    new: Rewriter,
-    node: Node,
-    expression: Callable[[], Sequence[Any]],
-    refusals: type[Exception],
+    new: Rewriter, node: Node, expression: Callable[[], Sequence[Any]], refusals: type[Exception]
 ) -> list[SymbolicTensor] | None:
     """The outputs of a node that an expression records, which are added.
 
@@ -74,9 +71,11 @@ def expressed(
 
 
 def kernel_results(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
-    """What the kernel gives for symbolic arrays, recorded in the graph that is written."""
-    found = interpreter.call_kernel(node.op, [_array(v) for v in inputs], node.attrs)
-    return [tensor_of(r) for r in interpreter.flat_result(node.op, found)]
+    """What the kernel gives for symbolic arrays, recorded in the graph that is written.
+
+    It is called with a NumPy that records what is written to arrays, and each path of conditions on data.
+    """
+    return recorded(node.op, node, [_array(v) for v in inputs])
 
 
 def fitting(results: Sequence[Any], node: Node) -> bool:

@@ -52,6 +52,9 @@ MAX_ITERATIONS, MAX_NODES = 64, 6000
 # Shapes of loop variables are generalised so often, then their dimensions are left open.
 MAX_GENERALIZATIONS = 4
 
+# Whether a node certainly fails is tried with so many elements.
+MAX_TRIED_ELEMENTS = 1 << 12
+
 # What a value of the old graph has become: a tensor of the new one, or a list of tensors.
 Value = SymbolicTensor | TensorList
 # What lists turn tensors into, and what they need of them, raise these where a tensor is not known.
@@ -121,6 +124,9 @@ class _Evaluation:
         known = constant_outputs(new)
         if known is not None:
             return [self.constant(v) for v in known]
+        error = certain_error(new)
+        if error is not None and all([shapes.known(v.dims) for v in new.outputs]):
+            return self.failing(node, new.outputs, error)
         folded = [self.folded(v) for v in new.outputs]
         reads = not node.op.stateful or node.op.droppable
         if folded and reads and all(a is not b for a, b in zip(folded, new.outputs, strict=True)):
@@ -135,6 +141,13 @@ class _Evaluation:
         self.add(new)
         self.copies[id(node)] = new
         return folded
+
+    def failing(self, node: Node, outputs: Sequence[SymbolicTensor], error: OpError) -> list[Value]:
+        """What stands for a node that raises whatever the data is: an assertion, and zeros."""
+        message = np.asarray(str(error.message).encode(), object)
+        self.recorded(node, lambda: raw.Assert(np.False_, [message]))
+        zeros: list[Any] = [np.zeros(v.dims or (), v.dtype.numpy) for v in outputs]  # type: ignore[arg-type]  # known
+        return [self.constant(array) for array in zeros]
 
     # -- making nodes ----------------------------------------------------------------------
 
@@ -230,8 +243,8 @@ class _Evaluation:
 
     def branch(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
         """The graph that is taken, or the node with graphs for these inputs."""
-        names = [name for name, _ in _graphs(node)]
-        graphs = [graph for _, graph in _graphs(node)]
+        names = [name for name, _ in graphs_of(node)]
+        graphs = [graph for _, graph in graphs_of(node)]
         condition = known_condition(inputs[0])
         if condition is not None:
             return self.graph(graphs[_taken(condition, names)], inputs[1:])
@@ -243,7 +256,7 @@ class _Evaluation:
         ]
         bodies = [p.closed(p.passed(p.results, forms)) for p in parts]
         taken = [self.tensor(inputs[0]), *self.passed(inputs[1:], arguments)]
-        return self._residual(node, taken, _with_graphs(node, bodies), forms)
+        return self._residual(node, taken, with_graphs(node, bodies), forms)
 
     def passed(self, values: Sequence[Value], forms: Sequence[Form]) -> list[SymbolicTensor]:
         """The tensors that values are passed as."""
@@ -259,7 +272,12 @@ class _Evaluation:
     ) -> Sequence[Value]:
         """The outputs of a node with other graphs, whose outputs have these forms."""
         specs = [t.spec for form in forms for t in tensors_of(form)]
-        attrs |= {k: () for k in ("output_shapes", "Tout") if k in attrs}
+        types = {
+            "output_shapes": (),
+            "Tin": tuple([v.dtype for v in inputs[node.op.control_flow == "branch" :]]),
+            "Tout": tuple([s.dtype for s in specs]),
+        }
+        attrs |= {k: v for k, v in types.items() if k in attrs}
         control = [self.copies[id(c)] for c in node.control if id(c) in self.copies]
         new = self.copies[id(node)] = self.add(self.derived(node, inputs, specs, control, attrs))
         outputs = iter(new.outputs)
@@ -345,7 +363,7 @@ def _placeholder(new: Rewriter, form: TensorForm) -> SymbolicTensor:
     return Node(raw.Placeholder, (), attrs, new.unique_name("input"), [form.spec]).outputs[0]
 
 
-def _graphs(node: Node) -> list[tuple[str, Graph]]:
+def graphs_of(node: Node) -> list[tuple[str, Graph]]:
     """The graphs among a node's attributes, with their names; those of a tuple have one name."""
     found: list[tuple[str, Graph]] = []
     for name, value in node.attrs.items():
@@ -354,7 +372,7 @@ def _graphs(node: Node) -> list[tuple[str, Graph]]:
     return found
 
 
-def _with_graphs(node: Node, graphs: Sequence[Graph]) -> dict[str, Any]:
+def with_graphs(node: Node, graphs: Sequence[Graph]) -> dict[str, Any]:
     """The attributes with other graphs in the same order."""
     attrs, rest = dict(node.attrs), iter(graphs)
     for name, old in node.attrs.items():
@@ -417,6 +435,32 @@ def _assigns_to_nothing(node: Node, inputs: Sequence[SymbolicTensor], contents: 
     except OpError:
         return False
     return True
+
+
+def certain_error(node: Node) -> OpError | None:
+    """What a node raises whatever its data is, of which shapes, indices and sizes are known; or None."""
+    op = node.op
+    if op.stateful or op.has_graphs or op.kernel_fn is None or not node.inputs:
+        return None
+    if any([kind == "service" for kind, _ in op.kernel_order]):
+        return None
+    if not all([v.dtype.is_numpy_compatible for v in (*node.inputs, *node.outputs)]):
+        return None
+    arrays: list[Any] = []
+    for name, value in zip(op.input_names, node.inputs, strict=False):
+        if value.node.op is raw.Const:
+            arrays.append(value.node.attrs["value"])
+        elif name in op.data_inputs and shapes.known(value.dims):
+            arrays.append(np.zeros(value.dims, value.dtype.numpy))
+    if len(arrays) != len(node.inputs) or sum([a.size for a in arrays]) > MAX_TRIED_ELEMENTS:
+        return None
+    try:
+        interpreter.call_kernel(op, arrays, node.attrs)
+    except OpError as e:
+        return e
+    except Exception:  # which is no error of the op's
+        return None
+    return None
 
 
 def _array(value: Value) -> Any:

@@ -2,7 +2,8 @@
 
 A kernel that asks for nothing but shapes and dtypes, and computes with NumPy's functions, is an
 expression in other ops then. Ufuncs are the ops whose `scalar` rule is that primitive; what only moves
-elements is a gather, at the positions where NumPy puts their numbers.
+elements is a gather, at the positions where NumPy puts their numbers. Arrays whose elements are known
+are computed with at once. The functions are in `symbolic_functions.py`.
 """
 
 from __future__ import annotations
@@ -10,42 +11,92 @@ from __future__ import annotations
 import contextlib
 import functools
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import from_numpy
+from intaglio.base import later
+from intaglio.base.dtypes import from_numpy, int32
 from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import door, raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.scalar import NumpyScalars, primitive_of
+from intaglio.optimize.element_bounds import bounds_of
+from intaglio.runtime.kernel_paths import MAX_RUNS, Undecided, decided, decided_among
+
+# Python's numbers, which take the dtype of what they are computed with.
+_NUMBERS = (int, float, complex)
 
 
 class NotSymbolic(Exception):
     """A kernel asks for the elements of a tensor that is not known yet, or what no op does."""
 
 
+@functools.cache
+def _functions() -> Any:
+    """NumPy's functions of symbolic arrays, which are defined above this module."""
+    return later.named("intaglio.optimize.symbolic_functions:RULES")
+
+
 class SymbolicArray:
     """A tensor of a known shape as kernels see an array. Ops are recorded at the door's present level."""
 
     def __init__(
-        self, value: Any, root: SymbolicArray | None = None, positions: Any = None
+        self,
+        value: Any,
+        root: SymbolicArray | None = None,
+        positions: Any = None,
+        number: type | None = None,
     ) -> None:
-        """The elements of a tensor; or a view of those of `root`, at these positions."""
-        self._value: SymbolicTensor = value
+        """The elements of a tensor or an array; or a view of those of `root`, at these positions.
+
+        `number` is the type of Python's that it is a number of, whose dtype gives way.
+        """
+        if root is None and isinstance(value, SymbolicTensor):
+            if value.node.op is raw.Const:
+                value = value.node.attrs["value"]
+            elif 0 in (value.dims or ()):
+                value = np.zeros(value.dims or (), value.dtype.numpy)  # type: ignore[arg-type]  # known
+        self._value: Any = value
         self._root = self if root is None else root
         self._positions = positions
-        self.shape: tuple[Any, ...] = tuple(value.dims) if root is None else positions.shape
+        self.number = number
+        self._number: int | None = None  # what it was decided to be
+        # Where its elements are not zero, for these elements.
+        self.nonzero_positions: tuple[Any, Any] | None = None
+        dims: Any = ()
+        if root is None:
+            dims = value.shape if isinstance(value, np.ndarray) else value.dims
+        self.shape: tuple[Any, ...] = tuple(dims) if root is None else positions.shape
         self.ndim = len(self.shape)
-        self.dtype: np.dtype[Any] = np.dtype(self._root._value.dtype.numpy)
+        own = self._root._value
+        self.dtype: np.dtype[Any] = (
+            own.dtype if isinstance(own, np.ndarray) else np.dtype(own.dtype.numpy)
+        )
         self.itemsize = self.dtype.itemsize
 
     @property
-    def value(self) -> SymbolicTensor:
-        """The elements as they are now."""
+    def value(self) -> Any:
+        """The elements as they are now, as a tensor."""
+        known = self.known
+        if known is not None:
+            return door.level().constant(np.ascontiguousarray(known).reshape(known.shape))
         root = self._root
         return root._value if root is self else _gathered(root._value, self._positions)
+
+    @property
+    def known(self) -> np.ndarray | None:
+        """The elements, if they are known."""
+        own = self._root._value
+        if not isinstance(own, np.ndarray):
+            return None
+        # A copy, or not to be written to: what is written there would be lost.
+        found = own.view() if self._root is self else own.reshape(-1)[self._positions]
+        if isinstance(found, np.ndarray):
+            found.flags.writeable = False
+        return found
 
     @property
     def root(self) -> SymbolicArray:
@@ -69,60 +120,212 @@ class SymbolicArray:
         """The size in memory."""
         return self.size * self.itemsize
 
-    # -- what is not known -----------------------------------------------------------------
+    @property
+    def flags(self) -> Any:
+        """Those of an array in the order of C."""
+        return np.empty(0).flags
 
-    def __array__(self, *arguments: Any, **options: Any) -> Any:
-        raise NotSymbolic
+    # -- what may not be known --------------------------------------------------------------
+
+    def _elements(self) -> np.ndarray:
+        known = self.known
+        if known is None:
+            raise NotSymbolic("the elements are not known")
+        return known
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        found = np.asarray(self._elements(), dtype).view()
+        found.flags.writeable = False
+        return found
 
     def __bool__(self) -> bool:
-        raise NotSymbolic
+        known = self.known
+        if known is not None:
+            return bool(known)
+        if self.size != 1:
+            raise NotSymbolic("the truth value of several elements")
+        try:
+            return decided(_as(self.reshape(()), np.dtype(np.bool_)))
+        except Undecided as e:
+            raise NotSymbolic(str(e)) from e
 
     def __int__(self) -> int:
-        raise NotSymbolic
+        return int(self._elements()) if self.known is not None else self._decided()
 
     def __float__(self) -> float:
-        raise NotSymbolic
+        return float(self._elements())
+
+    def __complex__(self) -> complex:
+        return complex(self._elements())
 
     def __index__(self) -> int:
-        raise NotSymbolic
+        if self.dtype.kind not in "iu":
+            raise NotSymbolic("a number that is no index")
+        return self._elements().__index__() if self.known is not None else self._decided()
 
-    def tolist(self) -> list[Any]:
-        """The elements, which are not known."""
-        raise NotSymbolic
+    @property
+    def has_few_numbers(self) -> bool:
+        """Whether it is an integer that may be few numbers only."""
+        bounds = bounds_of(self.value) if self.size == 1 and self.dtype.kind in "iu" else None
+        return bounds is not None and bounds.high - bounds.low < MAX_RUNS
+
+    def _decided(self) -> int:
+        """A number that decides about a shape: there is a path of the kernel for each that it may be."""
+        if self._number is None:
+            bounds = bounds_of(self.value) if self.size == 1 else None
+            if bounds is None or self.dtype.kind not in "iu":
+                raise NotSymbolic("the elements are not known")
+            low, count = int(bounds.low), int(bounds.high - bounds.low) + 1
+            single = self.reshape(())
+            apart = raw.Cast((single - single.dtype.type(low)).value, DstT=int32)
+            try:
+                self._number = low + decided_among(apart, count)
+            except Undecided as e:
+                raise NotSymbolic(str(e)) from e
+        return self._number
+
+    def __format__(self, form: str) -> str:
+        known = self.known
+        return "?" if known is None else format(known[()], form)
+
+    def is_integer(self) -> Any:
+        """Whether a number has no fraction, as `float.is_integer`."""
+        return np.equal(self, np.floor(self))
+
+    def __str__(self) -> str:
+        return format(self, "")
+
+    def tolist(self) -> Any:
+        """The elements as Python's numbers."""
+        return self._elements().tolist()
+
+    def item(self, *index: Any) -> Any:
+        """An element as a number of Python's."""
+        return self._elements().item(*index)
 
     # -- changes ---------------------------------------------------------------------------
 
+    def _before_change(self) -> None:
+        own = self._root._value
+        if isinstance(own, np.ndarray) and not own.flags.writeable:
+            raise NotSymbolic("what NumPy shows of an array is written to")
+
     def __setitem__(self, index: Any, value: Any) -> None:
+        self._before_change()
+        index = _with_known(index)
+        if isinstance(index, SymbolicArray) and index.dtype.kind == "b":
+            self._set_masked(index, value)
+            return
+        if _is_computed(index):
+            place = positions_at(self.shape, index)
+            if self._root is not self:
+                place = SymbolicArray(_flat_taken(tensor_of(self.positions), place))
+            self._scatter(place, value)
+            return
         positions, root = self.positions[index], self._root
-        item = raw.BroadcastTo(_as(value, self.dtype), np.asarray(positions.shape, np.int32))
+        own, new = root._value, known_of(value)
+        if isinstance(own, np.ndarray) and new is not None:
+            changed = own.copy().reshape(-1)
+            changed[positions] = new
+            root._value = changed.reshape(own.shape)
+            return
+        item = _broadcast(_as(value, self.dtype), positions.shape)
+        if np.array_equal(positions.reshape(-1), np.arange(root.size)):
+            root._value = raw.Reshape(item, np.asarray(root.shape, np.int32))
+            return
         rows = np.asarray(positions).reshape(-1, 1).astype(np.int32)
-        new = raw.TensorScatterUpdate(_flat(root._value), rows, _flat(item))
+        new = raw.TensorScatterUpdate(_flat(root._tensor), rows, _flat(item))
         root._value = raw.Reshape(new, np.asarray(root.shape, np.int32))
+
+    @property
+    def _tensor(self) -> Any:
+        """The elements of a root as a tensor."""
+        return tensor_of(self._value) if isinstance(self._value, np.ndarray) else self._value
+
+    def _set_masked(self, mask: SymbolicArray, value: Any) -> None:
+        """Elements where a condition holds: all of them the same."""
+        if mask.shape != self.shape[: mask.ndim]:
+            raise NotSymbolic("a mask of another shape")
+        if np.ndim(value) > self.ndim - mask.ndim:
+            rows = self.reshape((mask.size, *self.shape[mask.ndim :]))
+            rows[_functions()["flatnonzero"](mask)] = value
+            return
+        wide = mask.reshape((*mask.shape, *[1] * (self.ndim - mask.ndim)))
+        self[...] = SymbolicArray(raw.SelectV2(wide.value, _as(value, self.dtype), self.value))
+
+    def _scatter(self, place: SymbolicArray, value: Any, op: Any = None) -> None:
+        """Changes elements at positions that are computed: the last of several stays."""
+        root = self._root
+        rows = raw.Reshape(place.value, np.asarray([-1, 1], np.int32))
+        item = _broadcast(_as(value, self.dtype), place.shape)
+        new = (op or raw.TensorScatterUpdate)(_flat(root._tensor), rows, _flat(item))
+        root._value = raw.Reshape(new, np.asarray(root.shape, np.int32))
+
+    def scattered(self, op: Any, index: Any, value: Any) -> None:
+        """Changes elements at indices by an op that combines, one after the other."""
+        self._before_change()
+        index = _with_known(index)
+        if isinstance(index, SymbolicArray) and index.dtype.kind == "b":
+            raise NotSymbolic("as many elements as a condition holds for")
+        if _is_computed(index):
+            place = positions_at(self.shape, index)
+            if self._root is not self:
+                place = SymbolicArray(_flat_taken(tensor_of(self.positions), place))
+        else:
+            place = SymbolicArray(np.asarray(self.positions[index], np.int32))
+        self._scatter(place, value, op)
 
     def become(self, other: SymbolicArray) -> SymbolicArray:
         """Changes the elements to those of another array of this shape."""
+        self._before_change()
         if self._root is self and self.shape == other.shape:
-            self._value = other.astype(self.dtype).value
+            same = other.astype(self.dtype)
+            known = same.known
+            self._value = same.value if known is None else known.copy()
         else:
             self[...] = other
         return self
+
+    def sort(self, axis: int = -1, kind: Any = None) -> None:
+        """Sorts the elements along an axis."""
+        self.become(_functions()[np.sort](self, axis))
+
+    def fill(self, value: Any) -> None:
+        """Changes all elements to one."""
+        self[...] = value
 
     # -- elements --------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[SymbolicArray]:
+    def __iter__(self) -> Iterator[Any]:
         return iter([self[i] for i in range(len(self))])
 
-    def __getitem__(self, index: Any) -> SymbolicArray:
+    def __getitem__(self, index: Any) -> Any:
+        index = _with_known(index)
+        if _is_computed(index):
+            parts = index if isinstance(index, tuple) else (index,)
+            if len(parts) == 1 and parts[0].dtype.kind == "b":
+                rest = self.shape[parts[0].ndim :]
+                return self.reshape((parts[0].size, *rest))[_functions()["flatnonzero"](parts[0])]
+            return SymbolicArray(_flat_taken(self.value, positions_at(self.shape, index)))
         parts = index if isinstance(index, tuple) else (index,)
-        if any(isinstance(p, SymbolicArray) for p in parts):
-            raise NotSymbolic
+        whole = len(parts) == self.ndim and all([isinstance(p, (int, np.integer)) for p in parts])
+        if whole:  # a number is no view
+            known = self.known
+            taken = self.positions[index].reshape(())
+            return (
+                known[index]
+                if known is not None
+                else SymbolicArray(_gathered(self._root._value, taken))
+            )
         return moved(lambda numbers: numbers[index], [self])
 
-    def reshape(self, *shape: Any) -> SymbolicArray:
+    def reshape(self, *shape: Any, order: str = "C") -> SymbolicArray:
         """The elements in another shape."""
+        if order != "C":
+            raise NotSymbolic("an order of elements other than that of C")
         return moved(lambda numbers: numbers.reshape(*shape), [self])
 
     def transpose(self, *axes: Any) -> SymbolicArray:
@@ -134,93 +337,153 @@ class SymbolicArray:
         """The axes in reverse order."""
         return self.transpose()
 
+    @property
+    def mT(self) -> SymbolicArray:
+        """The last two axes in each other's place."""
+        return self.swapaxes(-1, -2)
+
+    @property
+    def flat(self) -> SymbolicArray:
+        """The elements as a vector."""
+        return self.reshape(-1)
+
     def ravel(self) -> SymbolicArray:
         """The elements as a vector."""
         return self.reshape(-1)
+
+    def flatten(self) -> SymbolicArray:
+        """A copy of the elements as a vector."""
+        return self.copy().reshape(-1)
+
+    def squeeze(self, axis: Any = None) -> SymbolicArray:
+        """The elements without axes of one."""
+        return moved(lambda numbers: numbers.squeeze(axis), [self])
 
     def swapaxes(self, one: int, other: int) -> SymbolicArray:
         """Two axes in each other's place."""
         return moved(lambda numbers: numbers.swapaxes(one, other), [self])
 
-    def astype(self, dtype: Any, **options: Any) -> SymbolicArray:
+    def astype(self, dtype: Any, copy: bool = True, **options: Any) -> SymbolicArray:
         """The elements as another dtype."""
         wanted = np.dtype(dtype)
         if wanted == self.dtype:
-            return SymbolicArray(self.value)
+            return SymbolicArray(self.value) if copy else self
+        known = self.known
+        if known is not None:
+            return SymbolicArray(known.astype(wanted))
         return SymbolicArray(raw.Cast(self.value, DstT=from_numpy(wanted)))
 
-    def copy(self) -> SymbolicArray:
-        """The same elements, which share nothing."""
-        return SymbolicArray(self.value)
+    def view(self, dtype: Any = None) -> SymbolicArray:
+        """The same bytes as another dtype of that size; no view that changes could be made by."""
+        if dtype is None or np.dtype(dtype) == self.dtype:
+            return self
+        wanted = np.dtype(dtype)
+        if wanted.itemsize != self.itemsize:
+            raise NotSymbolic("bytes as elements of another size")
+        known = self.known
+        if known is not None:
+            return SymbolicArray(np.ascontiguousarray(known).view(wanted))
+        return SymbolicArray(raw.Bitcast(self.value, type=from_numpy(wanted)))
 
-    def take(self, indices: Any, axis: Any = None, mode: Any = "raise") -> SymbolicArray:
-        """The elements at indices that are known."""
-        return moved(lambda numbers: numbers.take(indices, axis, mode=mode), [self])
+    @property
+    def real(self) -> SymbolicArray:
+        """The real parts."""
+        return self if self.dtype.kind != "c" else _functions()[np.real](self)
+
+    @property
+    def imag(self) -> SymbolicArray:
+        """The imaginary parts."""
+        return _functions()[np.imag](self)
+
+    def copy(self, order: str = "C") -> SymbolicArray:
+        """The same elements, which share nothing."""
+        known = self.known
+        return SymbolicArray(self.value if known is None else known.copy())
 
     # -- arithmetic ------------------------------------------------------------------------
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        if method == "reduce":
-            return reduced(ufunc, *inputs, **options)
-        if method == "reduceat":
-            return _reduced_parts(ufunc, *inputs, **options)
+        if method == "at":
+            return _functions()[method](ufunc, *inputs)
+        inputs = tuple([_with_known(a) for a in inputs])
+        if method in ("reduce", "reduceat", "accumulate", "outer"):
+            return _functions()[method](ufunc, *inputs, **options)
         (target,) = options.pop("out", (None,))
         options.pop("casting", None)  # what is changed keeps its dtype
-        if method != "__call__" or options:
-            raise NotSymbolic
+        where, dtype = options.pop("where", True), options.pop("dtype", None)
+        if options:
+            raise NotSymbolic(f"{ufunc.__name__} with {', '.join(options)}")
+        if dtype is not None:
+            inputs = tuple([SymbolicArray(_as(a, np.dtype(dtype))) for a in inputs])
         found = applied(ufunc, inputs)
+        if where is not True:
+            if target is None:
+                raise NotSymbolic("a result without elements where a condition fails")
+            found = _functions()[np.where](where, found.astype(target.dtype), target)
         if target is None:
             return found
         if not isinstance(target, SymbolicArray):
-            raise NotSymbolic
+            raise NotSymbolic("an array that is no part of the program is written to")
         return target.become(found)
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
-        if function in MOVES:
-            return moved(
-                lambda numbers: function(numbers, *arguments[1:], **options), [arguments[0]]
-            )
+        if function is np.einsum and len(arguments) == 2 and _only_moves(arguments[0]):
+            return moved(lambda numbers: np.einsum(arguments[0], numbers), [arguments[1]])
+        if function in MOVES and isinstance(arguments[0], SymbolicArray):
+            rest, named = known_parts(arguments[1:]), known_parts(options)
+            if rest is None or named is None:
+                raise NotSymbolic(f"{function.__name__} to computed places")
+            return moved(lambda numbers: function(numbers, *rest, **named), [arguments[0]])
+        target = options.pop("out", None)
+        known, known_options = known_parts(arguments), known_parts(options)
+        if known is not None and known_options is not None:
+            found = wrapped(function(*known, **known_options))
+            return found if target is None else target.become(_symbolic(found))
         if function in JOINS:
             parts = list(arguments[0])
-            return moved(lambda *numbers: function(numbers, *arguments[1:], **options), parts)
-        rule = RULES.get(function)
+            options.pop("dtype", None)
+            found = moved(lambda *numbers: function(numbers, *arguments[1:], **options), parts)
+            return found if target is None else target.become(found)
+        rule = _functions().get(function)
         if rule is None:
             raise NotSymbolic(function.__name__)
-        return rule(*arguments, **options)
+        found = rule(*arguments, **options)
+        return found if target is None else target.become(found)
 
-    def sum(self, axis: Any = None, keepdims: bool = False) -> SymbolicArray:
-        """The sums along axes."""
-        return reduced(np.add, self, axis, keepdims=keepdims)
+    def __getattr__(self, name: str) -> Any:
+        if name not in METHODS:
+            raise AttributeError(name)
+        function = getattr(np, METHODS[name])
+        return functools.partial(function, self)
 
-    def max(self, axis: Any = None, keepdims: bool = False, initial: Any = None) -> SymbolicArray:
-        """The greatest along axes."""
-        found = reduced(np.maximum, self, axis, keepdims=keepdims)
-        return found if initial is None else applied(np.maximum, (found, initial))
 
-    def min(self, axis: Any = None, keepdims: bool = False, initial: Any = None) -> SymbolicArray:
-        """The least along axes."""
-        found = reduced(np.minimum, self, axis, keepdims=keepdims)
-        return found if initial is None else applied(np.minimum, (found, initial))
-
-    def all(self, axis: Any = None, keepdims: bool = False) -> SymbolicArray:
-        """Whether all along axes hold."""
-        return reduced(np.logical_and, self, axis, keepdims=keepdims)
-
-    def any(self, axis: Any = None, keepdims: bool = False) -> SymbolicArray:
-        """Whether any along axes holds."""
-        return reduced(np.logical_or, self, axis, keepdims=keepdims)
+METHODS = {
+    name: name
+    for name in (
+        "all", "any", "argmax", "argmin", "argsort", "clip", "conj", "conjugate", "cumprod", "cumsum",
+        "diagonal", "dot", "max", "mean", "min", "prod", "repeat", "round", "searchsorted", "std",
+        "sum", "take", "trace", "var",
+    )
+}  # fmt: skip
 
 
 def _operator(ufunc: Any) -> Any:
     def operator(self: SymbolicArray, *others: Any) -> Any:
-        return applied(ufunc, (self, *others))
+        return ufunc(self, *others)
 
     return operator
 
 
 def _reflected(ufunc: Any) -> Any:
     def operator(self: SymbolicArray, other: Any) -> Any:
-        return applied(ufunc, (other, self))
+        return ufunc(other, self)
+
+    return operator
+
+
+def _in_place(ufunc: Any) -> Any:
+    def operator(self: SymbolicArray, other: Any) -> Any:
+        return ufunc(self, other, out=self)
 
     return operator
 
@@ -228,17 +491,76 @@ def _reflected(ufunc: Any) -> Any:
 _OPERATORS = {
     "add": np.add, "sub": np.subtract, "mul": np.multiply, "truediv": np.true_divide,
     "pow": np.power, "and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor,
+    "floordiv": np.floor_divide, "mod": np.remainder, "lshift": np.left_shift,
+    "rshift": np.right_shift, "matmul": np.matmul,
 }  # fmt: skip
 _OTHER_OPERATORS = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater,
     "ge": np.greater_equal, "neg": np.negative, "invert": np.invert, "abs": np.absolute,
+    "pos": np.positive,
 }  # fmt: skip
 for _name, _ufunc in _OPERATORS.items():
     setattr(SymbolicArray, f"__{_name}__", _operator(_ufunc))
     setattr(SymbolicArray, f"__r{_name}__", _reflected(_ufunc))
+    setattr(SymbolicArray, f"__i{_name}__", _in_place(_ufunc))
 for _name, _ufunc in _OTHER_OPERATORS.items():
     setattr(SymbolicArray, f"__{_name}__", _operator(_ufunc))
 SymbolicArray.__hash__ = object.__hash__
+
+
+# -- known and computed --------------------------------------------------------------------
+
+
+def known_of(value: Any) -> Any:
+    """The elements of an array or a number if they are known, else None."""
+    if isinstance(value, SymbolicArray):
+        return value.known
+    return np.asarray(value)
+
+
+def _with_known(value: Any) -> Any:
+    """An index or an operand with arrays of NumPy in the place of known ones."""
+    if isinstance(value, SymbolicArray):
+        known = value.known
+        return value if known is None or value.number is not None else known
+    if isinstance(value, (tuple, list)):
+        items = [_with_known(v) for v in value]
+        return tuple(items) if isinstance(value, tuple) else items
+    if isinstance(value, slice):
+        ends = [_with_known(v) for v in (value.start, value.stop, value.step)]
+        return slice(*[operator.index(v) if isinstance(v, SymbolicArray) else v for v in ends])
+    return value
+
+
+def known_parts(value: Any) -> Any:
+    """Arguments as NumPy takes them if all of them are known, else None."""
+    found = _with_known(value)
+    if isinstance(value, dict):
+        found = {k: _with_known(v) for k, v in value.items()}
+        return None if any([_is_computed(v) for v in found.values()]) else found
+    return None if _is_computed(found) else found
+
+
+def _is_computed(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any([_is_computed(v) for v in value])
+    if isinstance(value, slice):
+        return any([_is_computed(v) for v in (value.start, value.stop, value.step)])
+    return isinstance(value, SymbolicArray)
+
+
+def wrapped(value: Any) -> Any:
+    """A result of NumPy's as kernels see it, to which unknown elements may be written."""
+    if isinstance(value, np.ndarray):
+        return value if value.dtype == object else SymbolicArray(value)
+    if isinstance(value, tuple):
+        items = [wrapped(v) for v in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    return [wrapped(v) for v in value] if isinstance(value, list) else value
+
+
+def _symbolic(array: Any) -> SymbolicArray:
+    return array if isinstance(array, SymbolicArray) else SymbolicArray(np.asarray(array))
 
 
 def tensor_of(array: Any) -> Any:
@@ -258,8 +580,9 @@ def packed(items: Sequence[Any]) -> SymbolicArray:
 # Of one array, the first argument; of several, which are the first argument.
 MOVES = {
     np.transpose, np.reshape, np.tile, np.flip, np.roll, np.repeat, np.broadcast_to, np.moveaxis,
-    np.swapaxes, np.expand_dims, np.squeeze, np.ravel, np.take, np.rollaxis, np.diagonal, np.copy,
-    np.atleast_1d, np.atleast_2d,
+    np.swapaxes, np.expand_dims, np.squeeze, np.ravel, np.rollaxis, np.diagonal, np.copy,
+    np.atleast_1d, np.atleast_2d, np.rot90,
+    np.lib.stride_tricks.sliding_window_view,
 }  # fmt: skip
 JOINS = {np.concatenate, np.stack, np.hstack, np.vstack}
 
@@ -271,9 +594,9 @@ def moved(function: Callable[..., Any], arrays: Sequence[Any]) -> SymbolicArray:
         taken = np.asarray(function(positions))
         root = arrays[0].root
         if np.may_share_memory(taken, positions):
-            return SymbolicArray(root.value, root, taken)
-        return SymbolicArray(_gathered(root.value, taken))
-    dtype = np.result_type(*[a.dtype for a in arrays])
+            return SymbolicArray(None, root, taken)
+        return SymbolicArray(_gathered(root._value, taken))
+    dtype = np.result_type(*[_kind(a) for a in arrays])
     parts = [a if isinstance(a, SymbolicArray) else np.asarray(a) for a in arrays]
     numbers, start = list[Any](), 0
     for part in parts:
@@ -283,18 +606,95 @@ def moved(function: Callable[..., Any], arrays: Sequence[Any]) -> SymbolicArray:
     return SymbolicArray(_gathered(raw.ConcatV2(flat, np.int32(0)), np.asarray(function(*numbers))))
 
 
+def _only_moves(equation: Any) -> bool:
+    """Whether an equation of one operand has no sums: `ii->i` shows the diagonal."""
+    if not isinstance(equation, str) or "->" not in equation:
+        return False
+    before, after = equation.split("->")
+    return {*before} == {*after}
+
+
 def _flat(tensor: Any) -> Any:
     return raw.Reshape(tensor, np.asarray([-1], np.int32))
 
 
-def _gathered(tensor: Any, positions: np.ndarray) -> Any:
-    """The elements at these positions of all."""
+def _broadcast(tensor: Any, shape: tuple[int, ...]) -> Any:
+    return (
+        tensor
+        if tuple(tensor.dims) == shape
+        else raw.BroadcastTo(tensor, np.asarray(shape, np.int32))
+    )
+
+
+def _gathered(value: Any, positions: np.ndarray) -> Any:
+    """The elements at these positions of all; those of an array if it is one."""
+    if isinstance(value, np.ndarray):
+        return value.reshape(-1)[positions]
     shape = np.asarray(positions.shape, np.int32)
     index = positions.reshape(-1)
-    if np.array_equal(index, np.arange(math.prod(tensor.dims))):
-        return tensor if positions.shape == tuple(tensor.dims) else raw.Reshape(tensor, shape)
-    taken = raw.GatherV2(_flat(tensor), index.astype(np.int32), np.int32(0))
+    if np.array_equal(index, np.arange(math.prod(value.dims))):
+        return value if positions.shape == tuple(value.dims) else raw.Reshape(value, shape)
+    taken = raw.GatherV2(_flat(value), index.astype(np.int32), np.int32(0))
     return raw.Reshape(taken, shape)
+
+
+def _flat_taken(tensor: Any, place: SymbolicArray) -> Any:
+    """The elements of all of a tensor at positions that are computed."""
+    return raw.GatherV2(_flat(tensor), place.value, np.int32(0))
+
+
+def positions_at(shape: Sequence[int], index: Any) -> SymbolicArray:
+    """The positions, among all elements, of those at an index with parts that are computed.
+
+    They are those at index 0 of such parts, and the strides times these.
+    """
+    parts = list(index if isinstance(index, tuple) else (index,))
+    axes = _axes_of(parts, len(shape))
+    parts = [np.asarray(p) if isinstance(p, (int, np.integer, list)) else p for p in parts]
+    if any([isinstance(p, slice) and _is_computed(p) for p in parts]):
+        raise NotSymbolic("a slice of a computed length")
+    chosen = [i for i, p in enumerate(parts) if isinstance(p, (SymbolicArray, np.ndarray))]
+    if any([parts[i].dtype.kind not in "iu" for i in chosen]):
+        raise NotSymbolic("as many elements as a condition holds for")
+    common = np.broadcast_shapes(*[parts[i].shape for i in chosen])
+    count = math.prod(common)
+    zero, probe, sizes = [*parts], [*parts], [*shape]
+    for i in chosen:
+        zero[i] = np.zeros(parts[i].shape, np.intp) if _is_computed(parts[i]) else parts[i]
+        probe[i] = np.zeros((), np.intp)
+        sizes[axes[i]] = 1  # type: ignore[call-overload]  # what selects has an axis
+    first = next(i for i in chosen if _is_computed(parts[i]))
+    numbers = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
+    found: Any = SymbolicArray(np.asarray(numbers[tuple(zero)]))
+    # Which of the computed indices each element of the result has.
+    along = [count if a == axes[first] else 1 for a in range(len(shape))]
+    sizes[axes[first]] = count  # type: ignore[call-overload]  # as before
+    probe[first] = np.arange(count).reshape(common)
+    which = np.broadcast_to(np.arange(count).reshape(along), sizes)[tuple(probe)]
+    for i in chosen:
+        axis, part = axes[i], parts[i]
+        if axis is None or not _is_computed(part):
+            continue
+        each: Any = part.astype(np.int32)
+        if part.dtype.kind == "i":
+            each = _functions()[np.where](each < 0, each + np.int32(shape[axis]), each)
+        taken: Any = SymbolicArray(_gathered(_broadcast(each.value, common), which))
+        stride = math.prod(shape[axis + 1 :])
+        found = found + (taken if stride == 1 else taken * np.int32(stride))
+    return found
+
+
+def _axes_of(parts: list[Any], rank: int) -> list[int | None]:
+    """The axis that each part of an index selects from; an ellipsis is written out."""
+    used = sum(p is not None and p is not Ellipsis for p in parts)
+    at = next((i for i, p in enumerate(parts) if p is Ellipsis), None)
+    if at is not None:
+        parts[at : at + 1] = [slice(None)] * (rank - used)
+    axes, axis = list[int | None](), 0
+    for part in parts:
+        axes.append(None if part is None else axis)
+        axis += part is not None
+    return axes
 
 
 # -- arithmetic ----------------------------------------------------------------------------
@@ -317,202 +717,69 @@ def ops_of_primitives() -> dict[str, list[Op]]:
 @functools.cache
 def _ops_of_ufuncs() -> dict[Any, list[Op]]:
     found = {getattr(NumpyScalars, name, None): ops for name, ops in ops_of_primitives().items()}
-    return {ufunc: ops for ufunc, ops in found.items() if isinstance(ufunc, np.ufunc)}
+    return {ufunc: ops for ufunc, ops in found.items() if callable(ufunc)}
 
 
-def applied(ufunc: Any, inputs: Sequence[Any]) -> SymbolicArray:
+def applied(ufunc: Any, inputs: Sequence[Any]) -> Any:
     """A ufunc of arrays, in the dtypes that NumPy computes with."""
-    if ufunc in _COMPOSED:
-        return _COMPOSED[ufunc](*inputs)
+    values = [known_of(a) for a in inputs]
+    if all([v is not None for v in values]):
+        operands = [a if type(a) in _NUMBERS else v for a, v in zip(inputs, values, strict=True)]
+        return wrapped(ufunc(*operands))
+    composed = _functions().get(ufunc)
+    if composed is not None:
+        return composed(*inputs)
     kinds = [_kind(a) for a in inputs]
+    if all([isinstance(k, type) for k in kinds]):
+        kinds = [np.dtype(k) for k in kinds]
     if ufunc in _LOGICAL and all([np.dtype(k) == np.bool_ for k in kinds]):
         ufunc = _LOGICAL[ufunc]
-    *wanted, _ = ufunc.resolve_dtypes((*kinds, None))
-    tensors = [_as(a, dtype) for a, dtype in zip(inputs, wanted, strict=True)]
+    if ufunc in _OF_TRUTH:
+        kinds = [np.dtype(np.bool_)] * len(kinds)
+    wanted = kinds
+    if isinstance(ufunc, np.ufunc):
+        *wanted, _ = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))
+    tensors = [_as(a, np.dtype(dtype)) for a, dtype in zip(inputs, wanted, strict=True)]
+    number = _number_of(inputs)
     for op in _ops_of_ufuncs().get(ufunc, ()):
         with contextlib.suppress(TypeError):  # of other dtypes
-            return SymbolicArray(op(*tensors))
-    raise NotSymbolic(ufunc.__name__)
+            found = SymbolicArray(op(*tensors))
+            found.number = None if found.dtype.kind == "b" else number
+            return found
+    raise NotSymbolic(getattr(ufunc, "__name__", str(ufunc)))
 
 
-def _truncated(x: Any) -> SymbolicArray:
-    return _where(applied(np.less, (x, 0)), applied(np.ceil, (x,)), applied(np.floor, (x,)))
+def _number_of(inputs: Sequence[Any]) -> type | None:
+    """The type of Python's number that a result of such numbers is; None if one is an array."""
+    kinds = [a.number if isinstance(a, SymbolicArray) else type(a) for a in inputs]
+    if not all([k in _NUMBERS for k in kinds]):
+        return None
+    return float if float in kinds else int
 
-
-def _without_nan(ufunc: Any) -> Any:
-    """What `np.fmax` and `np.fmin` are: a number wins against NaN."""
-
-    def rule(x: Any, y: Any) -> Any:
-        either = applied(ufunc, (x, y))
-        rest = _where(applied(np.isnan, (y,)), x, either) if _is_float(y) else either
-        return _where(applied(np.isnan, (x,)), y, rest) if _is_float(x) else rest
-
-    return rule
-
-
-def _is_float(array: Any) -> bool:
-    return _kind(array) is float or np.dtype(_kind(array)).kind == "f"
-
-
-_COMPOSED: dict[Any, Callable[..., SymbolicArray]] = {
-    np.fmax: _without_nan(np.maximum),
-    np.fmin: _without_nan(np.minimum),
-    np.trunc: _truncated,
-}
 
 # Of booleans they are the logical ones.
 _LOGICAL = {
     np.bitwise_and: np.logical_and, np.bitwise_or: np.logical_or, np.invert: np.logical_not,
+    np.bitwise_xor: np.not_equal, np.logical_xor: np.not_equal,
 }  # fmt: skip
+_OF_TRUTH = {np.logical_and, np.logical_or, np.logical_not}
 
 
 def _kind(operand: Any) -> Any:
     """The dtype of an operand; Python's numbers take that of others."""
-    if type(operand) in (int, float, complex):
+    if type(operand) in _NUMBERS:
         return type(operand)
-    return np.asarray(operand).dtype if not isinstance(operand, SymbolicArray) else operand.dtype
+    if isinstance(operand, SymbolicArray):
+        return operand.number or operand.dtype
+    return np.asarray(operand).dtype
+
+
+def kind_of(dtype: np.dtype[Any]) -> str:
+    """The kind of a dtype: "f" also for floats that NumPy does not have itself."""
+    return "f" if dtype.kind == "V" and from_numpy(dtype).is_floating else dtype.kind
 
 
 def _as(operand: Any, dtype: np.dtype[Any]) -> Any:
     if isinstance(operand, SymbolicArray):
-        return operand.astype(dtype).value
+        return operand.astype(dtype, copy=False).value
     return tensor_of(np.asarray(operand, dtype))
-
-
-_REDUCTIONS: dict[Any, Op] = {
-    np.add: raw.Sum, np.multiply: raw.Prod, np.maximum: raw.Max, np.minimum: raw.Min,
-    np.logical_and: raw.All, np.logical_or: raw.Any,
-}  # fmt: skip
-
-
-def reduced(ufunc: Any, array: Any, axis: Any = 0, keepdims: bool = False, **options: Any) -> Any:
-    """The reduction of an array by a ufunc; `axis` of None is all of them."""
-    op = _REDUCTIONS.get(ufunc)
-    dtype = options.pop("dtype", None)
-    if op is None or any(v is not None for v in options.values()):
-        raise NotSymbolic(ufunc.__name__)
-    if ufunc in (np.logical_and, np.logical_or):
-        array = array.astype(np.bool_)
-    elif ufunc in (np.add, np.multiply):
-        array = array.astype(dtype or _total_dtype(array.dtype))
-    axes = range(array.ndim) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    return SymbolicArray(
-        op(array.value, np.asarray(list(axes), np.int32), keep_dims=bool(keepdims))
-    )
-
-
-def _total_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype in which NumPy sums: of integers and booleans the widest."""
-    if dtype.kind == "u":
-        return np.dtype(np.uint64)
-    return np.dtype(np.int64) if dtype.kind in "bi" else dtype
-
-
-def _reduced_parts(
-    ufunc: Any, array: Any, starts: Any, axis: int = 0, dtype: Any = None
-) -> SymbolicArray:
-    """The reductions of parts of an axis, as `ufunc.reduceat`."""
-    numbers = np.asarray(starts).tolist()
-    ends = [*numbers[1:], array.shape[axis]]
-    parts: list[Any] = []
-    for start, end in zip(numbers, ends, strict=True):
-        part = array.take(np.arange(start, max(end, start + 1)), axis)
-        parts.append(reduced(ufunc, part, axis, keepdims=True, dtype=dtype))
-    return moved(lambda *positions: np.concatenate(positions, axis), parts)
-
-
-# -- NumPy's other functions ---------------------------------------------------------------
-
-
-def _where(condition: Any, *choices: Any) -> SymbolicArray:
-    if len(choices) != 2:
-        raise NotSymbolic
-    dtype = np.result_type(*[c if type(c) in (int, float, complex) else _kind(c) for c in choices])
-    return SymbolicArray(
-        raw.SelectV2(_as(condition, np.dtype(np.bool_)), *[_as(c, dtype) for c in choices])
-    )
-
-
-def _clip(array: Any, low: Any = None, high: Any = None) -> Any:
-    """As NumPy's: the minimum of the upper bound and the maximum of the lower."""
-    if low is not None:
-        array = applied(np.maximum, (array, low))
-    return array if high is None else applied(np.minimum, (array, high))
-
-
-def _pad(array: Any, sides: Any, mode: Any = "constant", constant_values: Any = 0) -> SymbolicArray:
-    if mode != "constant":
-        return moved(lambda numbers: np.pad(numbers, sides, mode=mode), [array])
-    filling = np.asarray(constant_values)
-    if filling.ndim:
-        raise NotSymbolic
-
-    def padded(numbers: Any, outside: Any) -> Any:
-        return np.pad(numbers, sides, constant_values=outside.item())
-
-    return moved(padded, [array, filling.astype(array.dtype)])
-
-
-def _broadcast_arrays(*arrays: Any) -> list[SymbolicArray]:
-    shape = np.broadcast_shapes(*[np.shape(a) for a in arrays])
-    return [moved(lambda numbers: np.broadcast_to(numbers, shape), [a]) for a in arrays]
-
-
-def _cumsum(array: Any, axis: Any = None, dtype: Any = None, out: Any = None) -> Any:
-    if axis is None or dtype is not None or array.dtype.kind not in "fc":
-        raise NotSymbolic
-    found = SymbolicArray(raw.Cumsum(array.value, np.int32(axis)))
-    return found if out is None else out.become(found)
-
-
-def _copyto(target: Any, source: Any, where: Any = True, casting: str = "same_kind") -> None:
-    if not isinstance(target, SymbolicArray):
-        raise NotSymbolic
-    chosen = source if where is True else _where(where, source, target)
-    target[...] = chosen
-
-
-def _bincount(positions: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """Sums at positions that are known, as float64."""
-    if isinstance(positions, SymbolicArray) or weights is None:
-        raise NotSymbolic
-    size = max(int(np.max(positions, initial=-1)) + 1, minlength)
-    rows = np.asarray(positions, np.int32).reshape(-1, 1)
-    zeros = tensor_of(np.zeros(size))
-    return SymbolicArray(raw.TensorScatterAdd(zeros, rows, _as(weights, np.dtype(np.float64))))
-
-
-def _full_like(
-    array: Any, number: Any, dtype: Any = None, order: str = "C", shape: Any = None
-) -> SymbolicArray:
-    filled = np.full(array.shape if shape is None else shape, number, dtype or array.dtype)
-    return SymbolicArray(tensor_of(filled))  # not the array itself, for it may be changed
-
-
-def _like(number: int) -> Any:
-    def rule(array: Any, dtype: Any = None, order: str = "C", shape: Any = None) -> Any:
-        return _full_like(array, number, dtype, order, shape)
-
-    return rule
-
-
-def _reduction(ufunc: Any) -> Any:
-    def rule(array: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Any:
-        return reduced(ufunc, array, axis, keepdims=keepdims, dtype=dtype)
-
-    return rule
-
-
-# The ones that this module knows. Others, and options that a rule does not take, are not symbolic.
-RULES: dict[Any, Callable[..., Any]] = {
-    np.where: _where, np.clip: _clip, np.pad: _pad,
-    np.cumsum: _cumsum, np.copyto: _copyto, np.bincount: _bincount,
-    np.ndim: lambda a: a.ndim, np.shape: lambda a: a.shape, np.size: lambda a: a.size,
-    np.zeros_like: _like(0),
-    np.empty_like: _like(0), np.broadcast_arrays: _broadcast_arrays,
-    np.full_like: _full_like, np.ones_like: _like(1),
-    np.sum: _reduction(np.add), np.prod: _reduction(np.multiply), np.max: _reduction(np.maximum),
-    np.min: _reduction(np.minimum), np.amax: _reduction(np.maximum),
-    np.amin: _reduction(np.minimum), np.all: _reduction(np.logical_and),
-    np.any: _reduction(np.logical_or),
-}  # fmt: skip

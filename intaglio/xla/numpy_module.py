@@ -278,6 +278,10 @@ class Module:
         """The counterpart of a ufunc object."""
         return getattr(self, ufunc.__name__, None) or UFunc(ufunc)
 
+    def scalar_type(self, kind: Any) -> Any:
+        """The counterpart of a scalar type that a module has a name of its own for: itself."""
+        return kind
+
     def function(self, function: Any) -> Any:
         """The counterpart of one of NumPy's functions."""
         home = self

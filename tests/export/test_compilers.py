@@ -34,7 +34,9 @@ def test_libraries_have_one_device(tmp_path: pathlib.Path) -> None:
         with tf.device("/CPU:0"):
             return tf.sin(x) + 1.0
 
-    assert intaglio.export_library(f, tmp_path / "placed", kinds=["object"]).paths["object"].exists()
+    assert (
+        intaglio.export_library(f, tmp_path / "placed", kinds=["object"]).paths["object"].exists()
+    )
 
 
 def test_an_answer_without_a_library() -> None:

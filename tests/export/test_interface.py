@@ -66,7 +66,7 @@ def printing(x: Any) -> Any:
 
 
 def unique(x: Any) -> Any:
-    return tf.unique(tf.reshape(x, [-1])).y
+    return tf.unique(tf.tile(tf.reshape(x, [-1]), [32])).y
 
 
 def called(x: Any) -> Any:

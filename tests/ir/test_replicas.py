@@ -54,7 +54,7 @@ def test_files_and_libraries_have_no_replicas(tmp_path):
     ops = {n.op for n in graph_def.node}
     ops |= {n.op for f in graph_def.library.function for n in f.node_def}
     assert not [name for name in ops if name.startswith("_")]
-    with tf.Graph().as_default() as graph:
+    with tf.Graph().as_default():
         tf.graph_util.import_graph_def(graph_def, name="")
         with tf.compat.v1.Session() as session:
             output = function.outputs[0].name

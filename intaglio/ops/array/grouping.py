@@ -269,8 +269,11 @@ class ListDiff(Op):
         for v, name in ((x, "x"), (y, "y")):
             if v.ndim != 1:
                 raise invalid_argument(f"{name} should be a 1D vector.")
-        without = set(y.tolist())
-        among = np.fromiter(map(without.__contains__, x.tolist()), np.bool_, len(x))
+        if x.dtype == object:
+            without = set(y.tolist())
+            among = np.fromiter(map(without.__contains__, x.tolist()), np.bool_, len(x))
+        else:
+            among = np.isin(x, y)
         kept = np.flatnonzero(~among)
         return x[kept], kept.astype(out_idx.numpy)
 

@@ -19,20 +19,16 @@ WEIGHTS = (int32, int64, float32, float64)
 
 
 def _total(values, size: int, weights, dtype, binary: bool):
-    """How often each value below `size` occurs, or the sum of its weights."""
-    kept = slice(None)
-    if values.max(initial=-1) >= size:
-        kept = values < size
-        values = values[kept]
+    """How often each value below `size` occurs, or the sum of its weights: others have one bin more."""
+    places = np.minimum(values, size)
+    if not binary and not weights.size:
+        return np.bincount(places, minlength=size + 1)[:size].astype(dtype)
+    bins = np.zeros(size + 1, dtype)
     if binary:
-        bins = np.zeros(size, dtype)
-        bins[values] = 1
-        return bins
-    if not weights.size:
-        return np.bincount(values, minlength=size).astype(dtype)
-    bins = np.zeros(size, dtype)
-    np.add.at(bins, values, weights.reshape(-1)[kept])
-    return bins
+        bins[places] = 1
+    else:
+        np.add.at(bins, places, weights.reshape(-1))
+    return bins[:size]
 
 
 def _added(values: Any, size: int | None, weights: Any) -> Any:

@@ -1,0 +1,183 @@
+"""The kernels of ops with another namespace in the place of NumPy, so that their steps are recorded.
+
+A kernel is Python code of the module `numpy`. `Retargeting.function` makes the same function with another
+module in its place, also in the functions of `intaglio.ops` that it calls.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from intaglio.opdef import raw
+from intaglio.opdef.op import Op, Rule
+from intaglio.ops import compiled
+from intaglio.ops.math import chebyshev
+from intaglio.ops.nn import windows
+
+# The packages whose functions kernels are composed of.
+PACKAGES = ("intaglio.ops", "intaglio.opdef.scalar")
+
+
+class Retargeting:
+    """Kernels with another module in the place of NumPy.
+
+    `module` has NumPy's names, and `ufunc`, `function` and `scalar_type`, which give what is in the place
+    of an object of NumPy's that a kernel's module has imported. `replaced` are counterparts of
+    functions of ops, `builtins` those of Python's functions by name. `check` wraps functions that check and
+    give nothing.
+    """
+
+    def __init__(
+        self,
+        module: Any,
+        replaced: Mapping[Any, Any],
+        builtins: Mapping[str, Any] | None = None,
+        check: Callable[[Any], Any] | None = None,
+    ) -> None:
+        self.module = module
+        self._replaced = {
+            chebyshev.pieces: self._pieces,
+            compiled.select_kernel: _none,
+            compiled.compiled_function: _none,
+            windows.patches: _patches,
+            **replaced,
+        }
+        self.builtins = dict(builtins or {})
+        self._check = check
+        self._namespaces: dict[int, dict[str, Any]] = {}
+        self._raw = _Raw(self)
+        self._function = functools.cache(self._retargeted)
+        self.op = functools.cache(self._retargeted_op)
+
+    def function(self, function: Any) -> Any:
+        """The function of `intaglio.ops` with the module in the place of NumPy; others as they are."""
+        if not isinstance(function, FunctionType) or not function.__module__.startswith(PACKAGES):
+            return function
+        return self._function(function)
+
+    def counterpart(self, value: Any) -> Any:
+        """What a global of a kernel's module is while kernels are recorded."""
+        if value is np:
+            return self.module
+        if isinstance(value, FunctionType):
+            return self._replaced.get(value) or self.function(value)
+        if isinstance(value, np.ufunc):
+            return self.module.ufunc(value)
+        if isinstance(value, type) and issubclass(value, np.generic):
+            return self.module.scalar_type(value)
+        if callable(value) and getattr(value, "__module__", "").startswith("numpy."):
+            return self.module.function(value)
+        if value is raw:
+            return self._raw
+        if isinstance(value, ModuleType) and value.__name__.startswith(PACKAGES):
+            return _Module(self, value)
+        return value
+
+    def _retargeted(self, function: FunctionType) -> Any:
+        namespace = self._namespaces.get(id(function.__globals__))
+        if namespace is None:
+            namespace = _Namespace(self, function.__globals__)
+            self._namespaces[id(function.__globals__)] = namespace
+        copy = FunctionType(
+            function.__code__,
+            namespace,
+            function.__name__,
+            function.__defaults__,
+            function.__closure__,
+        )
+        copy.__kwdefaults__ = function.__kwdefaults__
+        is_check = function.__name__.lstrip("_").startswith("check")
+        gives = function.__annotations__.get("return") not in ("None", None)
+        return copy if self._check is None or not is_check or gives else self._check(copy)
+
+    def _retargeted_op(self, op: Op) -> Any:
+        """The op with retargeted methods."""
+        own: dict[str, Any] = {}
+        for base in reversed(type(op).__mro__[:-1]):
+            for name, value in vars(base).items():
+                if isinstance(value, staticmethod):
+                    own[name] = staticmethod(self.counterpart(value.__func__))
+                elif isinstance(value, FunctionType) and value.__module__.startswith(PACKAGES):
+                    own[name] = self.function(value)
+        kind = type(op.name, (type(op),), own)
+        copy = object.__new__(kind)
+        copy.__dict__.update(op.__dict__)
+        kernel = op.rules.get("kernel")
+        copy.__dict__["kernel_fn"] = (
+            Rule(MethodType(own["kernel"], copy), op.called, op.attr_names).fn
+            if kernel is not None and "kernel" in own
+            else self.counterpart(op.kernel_fn)
+        )
+        return copy
+
+    def _pieces(self, x: Any, parts: Sequence[Any], otherwise: float = np.nan) -> Any:
+        """`chebyshev.pieces`: each function is computed everywhere, elsewhere on a number of its own."""
+        module = self.module
+        result = module.full(x.shape, otherwise)
+        for mask, function in parts if x.size else ():
+            # Where none of a mask's numbers are, the function's own domain may end.
+            inside = module.take(module.ravel(x), module.argmax(module.ravel(mask)))
+            result = module.where(mask, function(module.where(mask, x, inside)), result)
+        return result
+
+
+class _Raw:
+    """`raw` in a kernel: the ops whose kernels it calls."""
+
+    def __init__(self, retargeting: Retargeting) -> None:
+        self._retargeting = retargeting
+
+    def __getattr__(self, name: str) -> Any:
+        return self._retargeting.op(getattr(raw, name))
+
+
+class _Module:
+    """A module of ops, as `philox` in a kernel that says `philox.blocks`."""
+
+    def __init__(self, retargeting: Retargeting, module: ModuleType) -> None:
+        self._retargeting = retargeting
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        return self._retargeting.counterpart(getattr(self._module, name))
+
+
+class _Namespace(dict[str, Any]):
+    """The globals of a module while kernels are recorded, each replaced when it is first read."""
+
+    def __init__(self, retargeting: Retargeting, real: dict[str, Any]) -> None:
+        super().__init__()
+        self._retargeting = retargeting
+        self.real = real
+
+    def __missing__(self, name: str) -> Any:
+        if name in self.real:
+            found = self._retargeting.counterpart(self.real[name])
+        elif name in self._retargeting.builtins:
+            found = self._retargeting.builtins[name]
+        else:
+            raise KeyError(name)
+        self[name] = found
+        return found
+
+
+def _none(*args: Any, **kwargs: Any) -> None:
+    """There is no machine code for what is recorded."""
+
+
+def _patches(x: Any, along: Sequence[windows.Axis]) -> Any:
+    """`windows.patches` by indices: what is recorded has no strides."""
+    index: list[Any] = [slice(None)]
+    rank = len(along)
+    for i, axis in enumerate(along):
+        starts = np.arange(axis.out) * axis.stride
+        positions = starts[:, None] + np.arange(axis.window) * axis.dilation
+        shape = [1] * (2 * rank)
+        shape[i], shape[rank + i] = positions.shape
+        index.append(positions.reshape(shape))
+    return x[tuple(index)]
