@@ -4,6 +4,9 @@ Joining is asked for by the server's options, as in TensorFlow Serving: it is ri
 every row alone. Requests for the same signature, with arrays that differ in the first dimension only,
 wait until their rows are as many as a batch may have, or until the first of them has waited as long as
 it may. A batch that fails is repeated request by request, so that an error is that of its request.
+
+Batches have a power of two of rows, the last row as often as that takes: code is written for the sizes that
+there are, and of arbitrary ones each would be compiled.
 """
 
 from __future__ import annotations
@@ -128,7 +131,8 @@ class Scheduler:
             results: list[tuple[Call, bytes | Exception]] = []
             for calls in batches:
                 # Requests whose time has passed while they waited are not run.
-                results += _results([c for c in calls if not c.future.cancelled()])
+                waiting = [c for c in calls if not c.future.cancelled()]
+                results += _results(waiting, self._max_rows)
             loop.call_soon_threadsafe(_deliver, results)
 
         self._pool.submit(work)
@@ -144,10 +148,10 @@ def _deliver(results: list[tuple[Call, bytes | Exception]]) -> None:
             call.future.set_result(result)
 
 
-def _results(calls: list[Call]) -> list[tuple[Call, bytes | Exception]]:
+def _results(calls: list[Call], max_rows: int) -> list[tuple[Call, bytes | Exception]]:
     if len(calls) > 1:
         try:
-            return list(zip(calls, _joined(calls), strict=True))
+            return list(zip(calls, _joined(calls, max_rows), strict=True))
         except Exception:  # each then has its own error, or none
             pass
     return [(call, _result(call)) for call in calls]
@@ -160,7 +164,7 @@ def _result(call: Call) -> bytes | Exception:
         return e
 
 
-def _joined(calls: Sequence[Call]) -> list[bytes | Exception]:
+def _joined(calls: Sequence[Call], max_rows: int) -> list[bytes | Exception]:
     """The results of calls of one signature by one call with all their rows.
 
     Raises InvalidArgumentError if an output has not so many rows.
@@ -168,12 +172,16 @@ def _joined(calls: Sequence[Call]) -> list[bytes | Exception]:
     sizes = [call.rows or 0 for call in calls]
     first = calls[0]
     first.counted(sum(sizes))
-    arrays = {name: np.concatenate([c.arrays[name] for c in calls]) for name in first.arrays}
+    rows = min(_padded_size(sum(sizes)), max_rows)
+    arrays = {
+        name: _with_rows([c.arrays[name] for c in calls], rows - sum(sizes))
+        for name in first.arrays
+    }
     outputs = first.signature.timed(arrays)
     for name, output in outputs.items():
-        if output.shape[:1] != (sum(sizes),):
+        if output.shape[:1] != (rows,):
             raise errors.InvalidArgumentError(
-                None, None, f"output {name!r} has {[*output.shape]} for {sum(sizes)} rows"
+                None, None, f"output {name!r} has {[*output.shape]} for {rows} rows"
             )
     ends = np.cumsum(sizes)
     found: list[bytes | Exception] = []
@@ -184,3 +192,14 @@ def _joined(calls: Sequence[Call]) -> list[bytes | Exception]:
         except Exception as e:
             found.append(e)
     return found
+
+
+def _padded_size(rows: int) -> int:
+    """The next power of two."""
+    return 1 << (rows - 1).bit_length()
+
+
+def _with_rows(arrays: Sequence[np.ndarray], missing: int) -> np.ndarray:
+    """The rows of arrays one after the other, the last one once more for each that is missing."""
+    last = arrays[-1][-1:]
+    return np.concatenate([*arrays, np.broadcast_to(last, (missing, *last.shape[1:]))])

@@ -58,6 +58,24 @@ def test_requests_share_calls_up_to_the_size_of_a_batch() -> None:
     assert len(counted) < 10 and max(counted) <= 8
 
 
+@pytest.mark.parametrize("most", [8, 11])
+def test_batches_have_few_sizes(most: int) -> None:
+    """Powers of two, or as many rows as there may be: code is written for each size."""
+    sizes: set[int] = set()
+
+    def run(arrays: Arrays) -> dict[str, np.ndarray]:
+        sizes.add(len(arrays["x"]))
+        return _double(arrays)
+
+    for number in range(2, 12):
+        arrays = [[[i, -i]] for i in range(number)]
+        counted: list[int] = []
+        found = _ask(Scheduler(1, most, 0.001), _signature(run), arrays, counted)
+        assert found == [[2 * i, -2 * i] for i in range(number)]
+        assert sum(counted) == number  # what is padded is no row of a request
+    assert sizes <= {1, 2, 4, 8, most}
+
+
 def test_an_open_batch_ends_at_its_deadline() -> None:
     counted: list[int] = []
     found = _ask(Scheduler(1, 1000, 0.001), _signature(_double), [[[1, 2]], [[3, 4]]], counted)
