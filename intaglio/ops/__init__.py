@@ -105,6 +105,9 @@ raw.expect(
             "LookupTableRemoveV2 LookupTableSizeV2 MutableDenseHashTableV2 "
             "MutableHashTableOfTensorsV2 MutableHashTableV2"
         ),
+        "nn.gpu_recurrent": (
+            "CudnnRNN CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3 CudnnRNNV2 CudnnRNNV3"
+        ),
         "nn.isotonic": "IsotonicRegression",
         "linalg.matrix_functions": "MatrixExponential MatrixLogarithm MatrixSolveLs MatrixSquareRoot",
         "nn.morphology": "Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput",
