@@ -238,8 +238,8 @@ def _store() -> Store:
     if scopes.executing_eagerly():
         return _EAGER.stack[-1]
     graph: Any = get_default_graph()
-    while getattr(graph, "outer_graph", None) is not None:  # the body of a loop has its graph's
-        graph = graph.outer_graph
+    while getattr(graph, "enclosing", None) is not None:  # the body of a loop has its graph's
+        graph = graph.enclosing
     found = graph.get_collection_ref(_STORE_KEY)
     if not found:
         found.append(Store())

@@ -37,7 +37,7 @@ def leaked(tensor: Any, here: Any = None) -> Exception:
     """
     graph, kind = tensor.graph, TypeError
     while here is not None and graph is not None:
-        graph = getattr(graph, "outer_graph", None)
+        graph = getattr(graph, "enclosing", None)
         if graph is here:
             kind = InaccessibleTensorError
     error: Exception = kind(leak_text(tensor, None if kind is TypeError else here))

@@ -177,7 +177,7 @@ def _compares(x: Tensor) -> bool:
     while graph is not None:
         if not graph.building_function:
             return False
-        graph = getattr(graph, "outer_graph", None)
+        graph = getattr(graph, "enclosing", None)
     return True
 
 

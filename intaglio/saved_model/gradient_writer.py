@@ -95,9 +95,9 @@ class GradientWriter:
             proto.output_signature.CopyFrom(structured.encode(form))
 
     def _number(self, name: str, graph: Graph, traced: FuncGraph, outer: Tensor) -> int:
-        value = _within(traced.outer_graph, outer)
+        value = _within(traced.enclosing, outer)
         if value is None:
-            return self._captured(_outermost(traced.outer_graph, outer), name)
+            return self._captured(_outermost(traced.enclosing, outer), name)
         inputs = [id(v) for v in graph.inputs]
         if id(value) in inputs:
             label = f"{export.labels(graph.inputs)[inputs.index(id(value))]}:0"
@@ -156,7 +156,7 @@ def _enclosing(graph: Any) -> list[Any]:
     found: list[Any] = []
     while graph is not None:
         found.append(graph)
-        graph = getattr(graph, "outer_graph", None)
+        graph = getattr(graph, "enclosing", None)
     return found
 
 

@@ -294,12 +294,20 @@ class FuncGraph(Graph):
         self.variable_sites: Callable[[Callable[[], Any]], Any] | None = None
         # The values of the call that traces, for variables whose first value depends on them.
         self.example: dict[int, Any] = {}
-        self.outer_graph: Any = getattr(door.level(), "graph", None)
-        self.observe_code = getattr(self.outer_graph, "observe_code", None)
+        self.enclosing: Any = getattr(door.level(), "graph", None)
+        self.observe_code = getattr(self.enclosing, "observe_code", None)
         # Whether it is part of a function with `jit_compile=True`, which XLA compiles in TensorFlow.
-        self.compiled_whole: bool = getattr(self.outer_graph, "compiled_whole", False)
+        self.compiled_whole: bool = getattr(self.enclosing, "compiled_whole", False)
         # The attributes of Python's objects that were declared as state, and that the trace uses.
         self.declared: tuple[Any, ...] = ()
+
+    @property
+    def outer_graph(self) -> Graph:
+        """The graph around this one; an empty one where that is traced by eager code.
+
+        Libraries walk up by it until a graph has no such attribute, as the outermost has in TensorFlow.
+        """
+        return Graph() if self.enclosing is None else self.enclosing
 
     def __repr__(self) -> str:
         return f"FuncGraph(name={self.name}, id={id(self)})"
