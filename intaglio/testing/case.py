@@ -5,6 +5,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/test/TestCase.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import tempfile
@@ -23,6 +24,21 @@ from intaglio.graphdef.declarations import parsed_text
 from intaglio.runtime import random_state
 from intaglio.testing.numbers import NumberAssertions, valued
 from intaglio.trace.scopes import executing_eagerly
+
+
+class CapturedWrites:
+    """What has been written to a stream since `captureWritesToStream` was entered."""
+
+    def __init__(self, stream: Any, file: Any) -> None:
+        self._stream = stream
+        self._file = file
+
+    def contents(self) -> str:
+        """All of it so far."""
+        self._stream.flush()
+        self._file.flush()
+        self._file.seek(0)
+        return self._file.read().decode("utf-8")
 
 
 class TestCase(NumberAssertions):
@@ -102,6 +118,21 @@ class TestCase(NumberAssertions):
             folder = self._folder = tempfile.mkdtemp()
             self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         return folder
+
+    @contextmanager
+    def captureWritesToStream(self, stream: Any) -> Generator[CapturedWrites]:
+        """What is written to the file of `stream` in the block, by other languages too, and not shown."""
+        with tempfile.TemporaryFile() as file:
+            number = stream.fileno()
+            kept = os.dup(number)
+            try:
+                stream.flush()
+                os.dup2(file.fileno(), number)
+                yield CapturedWrites(stream, file)
+            finally:
+                stream.flush()
+                os.dup2(kept, number)
+                os.close(kept)
 
     # -- errors ------------------------------------------------------------------------------
 
