@@ -22,7 +22,7 @@ from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.state.hooks import HOOKS
-from intaglio.state.tracking import AutoTrackable
+from intaglio.state.tracking import Trackable
 from intaglio.state.variable import Variable
 from intaglio.trace import scopes
 
@@ -46,7 +46,7 @@ class _Writes:
         ]
 
 
-class Optimizer(AutoTrackable):
+class Optimizer(Trackable):
     """Applies gradients to variables; subclasses say how one variable changes."""
 
     GATE_NONE, GATE_OP, GATE_GRAPH = 0, 1, 2
@@ -62,6 +62,8 @@ class Optimizer(AutoTrackable):
         # slot name -> variable -> its slot; (name, graph) -> a variable of the optimizer's own
         self._slots: dict[str, dict[Any, Any]] = {}
         self._non_slots: dict[tuple[str, Any], Any] = {}
+        # Where checkpoints have values of slots that come later: by slot name and variable.
+        self._waiting_slots: dict[str, dict[Any, list[Any]]] = {}
 
     def get_name(self) -> str:
         """The optimizer's name."""
@@ -76,6 +78,20 @@ class Optimizer(AutoTrackable):
     def get_slot(self, var: Any, name: str) -> Any:
         """What is kept for a variable under a name, or None."""
         return self._slots.get(name, {}).get(var.ref())
+
+    def _create_or_restore_slot_variable(
+        self, slot_variable_position: Any, slot_name: str, variable: Any
+    ) -> Any:
+        """The slot that a checkpoint has a value of; None before there is one in a graph, where none is made."""
+        found = self.get_slot(variable, slot_name)
+        if found is None and scopes.executing_eagerly():
+            return self._get_or_make_slot(
+                variable, slot_variable_position.value(), slot_name, self._name
+            )
+        if found is None:
+            waiting = self._waiting_slots.setdefault(slot_name, {})
+            waiting.setdefault(variable.ref(), []).append(slot_variable_position)
+        return found
 
     def variables(self) -> list[Any]:
         """The variables of the optimizer in the current graph, in the order of their names."""
@@ -96,7 +112,9 @@ class Optimizer(AutoTrackable):
             with variable_scope(None, unique, auxiliary_name_scope=False) as scope:
                 name = scope.name
             with scopes.name_scope(""):  # the name has the variable scope's name already
-                slots[var.ref()] = Variable(val, trainable=False, name=name)
+                slot = slots[var.ref()] = Variable(val, trainable=False, name=name)
+            for position in self._waiting_slots.get(slot_name, {}).pop(var.ref(), ()):
+                position.restore(slot)
         return slots[var.ref()]
 
     def _get_or_make_slot_with_initializer(
@@ -122,8 +140,14 @@ class Optimizer(AutoTrackable):
         key = (name, _home())
         if key not in self._non_slots:
             own = f"{self._name}/{name}" if self._own_scope else name
-            self._non_slots[key] = Variable(initial_value, trainable=False, name=own)
+            found = self._non_slots[key] = Variable(initial_value, trainable=False, name=own)
+            self._handle_deferred_dependencies(name, found)
         return self._non_slots[key]
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        graph = _home()
+        own = {name: v for (name, home), v in self._non_slots.items() if home is graph}
+        return {**dict(sorted(own.items())), **super()._trackable_children(save_type, **kwargs)}
 
     def _get_non_slot_variable(self, name: str, graph: Any = None) -> Any:
         return self._non_slots.get((name, _home() if graph is None else graph))

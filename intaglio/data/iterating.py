@@ -159,7 +159,7 @@ class Iterator(CompositeTensor, Generic[T]):
             )
         self._own_resource().restore(late.serializing.from_bytes(state.item()))
 
-    def _trackable_children(self, save_type: str = "checkpoint") -> dict[str, Any]:
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return {}
 
     def __reduce__(self) -> Any:

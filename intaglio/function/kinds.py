@@ -8,6 +8,8 @@ from __future__ import annotations
 import abc
 from typing import Any
 
+from intaglio.state.tracking import Trackable
+
 
 class Callable(metaclass=abc.ABCMeta):
     """Something with a FunctionType that can be called."""
@@ -22,7 +24,7 @@ class Callable(metaclass=abc.ABCMeta):
         """Calls it."""
 
 
-class PolymorphicFunction(Callable):
+class PolymorphicFunction(Callable, Trackable):
     """A callable that is traced for each kind of arguments: what `tf.function` makes."""
 
     @abc.abstractmethod
@@ -50,7 +52,7 @@ class PolymorphicFunction(Callable):
         """The compiler's form of the trace."""
 
 
-class ConcreteFunctionKind(Callable):
+class ConcreteFunctionKind(Callable, Trackable):
     """One trace. `tf.types.experimental.ConcreteFunction`."""
 
     @property

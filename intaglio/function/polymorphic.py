@@ -87,10 +87,13 @@ class Function(TraceViews):
         self,
         python_function: Callable[..., Any],
         name: str,
-        options: Options,
+        options: Options | None = None,
         *,
         bound: bool = False,
+        **named: Any,
     ) -> None:
+        # Libraries that make functions themselves name what `tf.function` takes.
+        options = Options(**named) if options is None else options
         self._python_function = python_function
         self._name = name
         self._options = options

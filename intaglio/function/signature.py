@@ -285,6 +285,11 @@ class Signature:
         return frozenset([p.name for p in self.parameters if p.default is not EMPTY])
 
     @property
+    def arg_names(self) -> list[str]:
+        """The parameters that positional arguments bind, `*args` left out."""
+        return list(self.names)
+
+    @property
     def fullargspec(self) -> inspect.FullArgSpec:
         """The signature as `inspect.getfullargspec` returns it."""
         defaults = [p.default for p in self.positional if p.default is not EMPTY]

@@ -47,6 +47,11 @@ class TraceViews(Inspected, PolymorphicFunction):
         """All traces, oldest first."""
         return list(self._cache)
 
+    @property
+    def _concrete_variable_creation_fn(self) -> ConcreteFunction | None:
+        """The first trace, None before there is one: Keras 2 shows its graph."""
+        return next(iter(self._list_all_concrete_functions()), None)
+
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
         """The signatures of all traces, oldest first."""
         between = "\n\n" if verbose else "\n"

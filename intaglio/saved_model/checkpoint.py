@@ -102,6 +102,8 @@ class Checkpoint(AutoTrackable):
         """Writes the values to files that begin with `file_prefix`; returns that."""
         prefix = os.fsdecode(file_prefix)
         graph = ObjectGraph(self._top, self._find)
+        if not getattr(options, "experimental_skip_slot_variables", False):
+            graph.add_slots()
         values: dict[str, Any] = {}
         for number, variable in graph.variables():
             of_graph = variable._resource is None  # its value is in the default session

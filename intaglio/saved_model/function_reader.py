@@ -21,9 +21,8 @@ from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array, spec_of
 from intaglio.saved_model.gradient_reader import GradientReader
-from intaglio.saved_model.resources import RestoredResource
 from intaglio.saved_model.restored import RestoredFunction, Unusable, signature_of
-from intaglio.state.trackable_resource import Asset
+from intaglio.state.trackable_resource import Asset, TrackableResource
 from intaglio.state.variable import Variable
 from intaglio.trace.graph import FuncGraph
 from intaglio.type_specs.trace_type import Tracing
@@ -108,7 +107,7 @@ class FunctionReader:
         found = self.objects.get(number)
         if isinstance(found, Asset):
             return found.asset_path
-        if isinstance(found, RestoredResource) and found.is_created:
+        if isinstance(found, TrackableResource) and found.is_created:
             return found.resource_handle
         if not isinstance(found, (Variable, Tensor)):
             raise UnsupportedFileError(

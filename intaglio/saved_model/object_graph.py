@@ -15,6 +15,7 @@ from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.polymorphic import Function
 from intaglio.graphdef.saved_messages import TrackableObjectGraph
 from intaglio.saved_model import names
+from intaglio.saved_model.slots import Slot, slots_of
 from intaglio.state.module import Module
 from intaglio.state.tracking import AutoTrackable, acts_as_variable, has_children, is_trackable
 from intaglio.state.variable import Variable
@@ -22,10 +23,11 @@ from intaglio.state.variable import Variable
 Children = Callable[[Any], Mapping[str, Any]]
 
 
-def children(value: Any, save_type: str = "checkpoint") -> dict[str, Any]:
+def children(value: Any, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
     """The named trackable objects that an object has, functions of its class left out.
 
-    `save_type` is "savedmodel" for saved models, of which some objects leave out more.
+    `save_type` is "savedmodel" for saved models, of which some objects leave out more. What else is
+    given, such as the `cache` of one saving, is for the objects themselves.
     """
     if isinstance(value, (Variable, Function, ConcreteFunction)):
         return {}
@@ -34,7 +36,7 @@ def children(value: Any, save_type: str = "checkpoint") -> dict[str, Any]:
     elif isinstance(value, Mapping):
         found = _of_mapping(value)
     elif has_children(value):
-        found = value._trackable_children(save_type)
+        found = value._trackable_children(save_type, **kwargs)
     else:
         found = {n: v for n, v in vars(value).items() if is_trackable(v)}
     return {n: v.value if acts_as_variable(v) else v for n, v in found.items()}
@@ -76,6 +78,8 @@ class ObjectGraph:
         self.numbers: dict[int, int] = {}
         # The names of what has been kept of an object other than a variable.
         self.value_names: dict[int, list[str]] = {}
+        # The slots that optimizers have, with the numbers of their variables.
+        self.slots: list[tuple[Slot, int]] = []
         self._find = find
         self._queue: deque[int] = deque()
         self._number(root, ())
@@ -109,6 +113,10 @@ class ObjectGraph:
             self._queue.append(found)
         return found
 
+    def add_slots(self) -> None:
+        """Adds the variables that optimizers keep for others, which no name leads to."""
+        self.slots = [(slot, self.append(slot.variable)) for slot in slots_of(self.objects)]
+
     def variables(self) -> Iterator[tuple[int, Variable]]:
         """The variables and their numbers."""
         for number, value in enumerate(self.objects):
@@ -127,8 +135,14 @@ class ObjectGraph:
 
     def key(self, number: int, attribute: str = names.VALUE) -> str:
         """Where a checkpoint keeps a variable's value, or what else an object has."""
-        path = "/".join(map(_escaped, self.paths[number]))
-        return f"{path}/.ATTRIBUTES/{attribute}"
+        slot = next((s for s, n in self.slots if n == number and not self.paths[n]), None)
+        if slot is None:
+            return f"{self._path(number)}/.ATTRIBUTES/{attribute}"
+        kept = f"{self._path(slot.optimizer)}/{_escaped(slot.name)}"
+        return f"{self._path(slot.original)}/.OPTIMIZER_SLOT/{kept}/.ATTRIBUTES/{attribute}"
+
+    def _path(self, number: int) -> str:
+        return "/".join(map(_escaped, self.paths[number]))
 
     def fill_children(self, number: int, field: Any) -> None:
         """Writes an object's children as messages."""
@@ -151,6 +165,12 @@ class ObjectGraph:
                 n.partition("-")[0] for n in self.value_names.get(number, ())
             ):
                 node.attributes.add(name=name, checkpoint_key=self.key(number, name))
+        for slot, number in self.slots:
+            proto.nodes[slot.optimizer].slot_variables.add(
+                original_variable_node_id=slot.original,
+                slot_name=slot.name,
+                slot_variable_node_id=number,
+            )
         for number in self._having_values():
             proto.nodes[number].has_checkpoint_values.value = True
         return proto

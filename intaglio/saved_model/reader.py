@@ -8,7 +8,7 @@ refused. Nothing is run but the functions that make and fill resources such as l
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from intaglio.graphdef.declarations import MalformedError, parsed, parsed_text
 from intaglio.graphdef.saved_messages import SavedModel, TrackableObjectGraph
 from intaglio.opdef import raw
 from intaglio.runtime.eager import from_array
-from intaglio.saved_model import names, session_models
+from intaglio.saved_model import names, revived, session_models
 from intaglio.saved_model.bundle import Bundle
 from intaglio.saved_model.function_reader import FunctionReader
 from intaglio.saved_model.options import LoadOptions
@@ -65,6 +65,30 @@ def load(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
         if hasattr(root, "__dict__"):
             setattr(root, name, value)
     return root
+
+
+def load_parts(
+    export_dir: Any, filters: Mapping[str, Any], tags: Any = None, options: Any = None
+) -> dict[str, Any]:
+    """The objects at these paths, such as "root.layer.kernel", with all below them.
+
+    An object, or a pair of it and a function (owner, name, value) that sets its parts, takes the place of
+    the one saved at its path: variables get their values, others what the model has below them. None
+    stands for an object that is made. Raises KeyError for a path that the model has not, ValueError if
+    functions need objects that are not below the paths, and what `load` raises.
+    """
+    folder = os.fsdecode(export_dir)
+    meta_graph = _chosen(read_message(folder), tags, folder)
+    with init_scope(), name_scope(""):
+        loader = _Loader(folder, meta_graph, options or LoadOptions())
+        numbers = {path: loader.number(path) for path in filters}
+        for path, value in filters.items():
+            if value is not None:
+                pair = value if isinstance(value, tuple) else (value, setattr)
+                loader.objects[numbers[path]], loader.setters[numbers[path]] = pair
+        loader.wanted = loader.below(numbers.values())
+        loader.load()
+    return {path: loader.objects[number] for path, number in numbers.items()}
 
 
 def read_message(folder: str) -> Any:
@@ -123,6 +147,9 @@ class _Loader:
         self.meta_graph = meta_graph
         self.nodes = meta_graph.object_graph_def.nodes
         self.objects: dict[int, Any] = {}
+        # What sets the parts of objects that were there before, and the numbers of what is loaded.
+        self.setters: dict[int, Callable[[Any, str, Any], None]] = {}
+        self.wanted: Collection[int] = range(len(self.nodes))
         self.bundle: Bundle | None = None
         # What the checkpoint has of each object: keys by the names of attributes.
         self.stored: dict[int, dict[str, str]] = {}
@@ -135,32 +162,64 @@ class _Loader:
                         f"object {number} has the child {child.node_id}, which does not exist"
                     )
 
+    def number(self, path: str) -> int:
+        """The object that the names after "root" lead to. Raises KeyError."""
+        found = 0
+        for name in path.split(".")[1:]:
+            numbers = {c.local_name: c.node_id for c in self.nodes[found].children}
+            if name not in numbers:
+                raise KeyError(f"The SavedModel at {self.folder} has no object {path!r}.")
+            found = numbers[name]
+        return found
+
+    def below(self, numbers: Iterable[int]) -> set[int]:
+        """These objects and those below. Raises ValueError if functions among them need others."""
+        work = list(numbers)
+        found = set(work)
+        for number in work:
+            new = {c.node_id for c in self.nodes[number].children} - found
+            found |= new
+            work += new
+        functions = self.meta_graph.object_graph_def.concrete_functions
+        for number in work:
+            for name in _traces(self.nodes[number]):
+                if not found.issuperset(functions[name].bound_inputs if name in functions else ()):
+                    raise ValueError(
+                        "Unable to partially load SavedModel since the specified filter does not include all required "
+                        f"objects for loading (e.g. variables used in functions): the function '{name}' uses others."
+                    )
+        return found
+
     def load(self) -> Any:
         """The root object."""
         self.stored = self._checkpoint_keys()
         keys = {n: k[names.VALUE] for n, k in self.stored.items() if names.VALUE in k}
         constants = {n.name: n for n in self.meta_graph.graph_def.node}
-        for number, node in enumerate(self.nodes):
+        for number in self.wanted:
+            node = self.nodes[number]
             kind = node.WhichOneof("kind")
-            if kind == "variable":
+            if number in self.objects:
+                if kind == "variable" and number in keys:
+                    self._restore(self.objects[number], node.variable, keys[number])
+            elif kind == "variable":
                 self.objects[number] = self._variable(node.variable, keys.get(number))
             elif kind == "constant":
                 self.objects[number] = _constant(node.constant.operation, constants)
             elif kind == "asset":
                 self.objects[number] = self._asset(node.asset.asset_file_def_index)
-        resources = ResourceReader(self.nodes, self.objects)
+        resources = ResourceReader(self.nodes, self.objects, self.wanted)
         reader = FunctionReader(self.meta_graph, self.objects, resources.suffix)
         resources.make(reader)
         self._functions(reader)
-        for number, node in enumerate(self.nodes):
+        for number in self.wanted:
             if number not in self.objects:
-                self.objects[number] = self._container(node)
-        for number, node in enumerate(self.nodes):
-            self._link(self.objects[number], node)
+                self.objects[number] = self._container(number)
+        for number in self.wanted:
+            self._link(self.objects[number], self.nodes[number], self.setters.get(number))
         if self.bundle is not None:
             resources.restore(reader, self.bundle, self.stored)
         resources.fill()
-        return self.objects[0]
+        return self.objects.get(0)
 
     # -- values ------------------------------------------------------------------------
 
@@ -200,6 +259,12 @@ class _Loader:
                 copy._resource.clear()
         return variable
 
+    def _restore(self, variable: Any, proto: Any, key: str) -> None:
+        """Gives a variable that was there before its value. Raises ValueError for another kind or shape."""
+        if isinstance(variable, Variable):
+            dtype, dims = tensors.dtype_of(proto.dtype), tensors.shape_of(proto.shape)
+            variable._restore(from_array(self._value(proto.name, key, dtype, dims)))
+
     def _value(self, name: str, key: str | None, dtype: DType, dims: Dims) -> np.ndarray:
         """A variable's value; zeros for one that stays uninitialized."""
         if key is not None and self.bundle is not None:
@@ -229,8 +294,11 @@ class _Loader:
 
     def _functions(self, reader: FunctionReader) -> None:
         named = {c.node_id: c.local_name for n in self.nodes for c in n.children}
-        for number, node in enumerate(self.nodes):
+        for number in self.wanted:
+            node = self.nodes[number]
             kind = node.WhichOneof("kind")
+            if number in self.objects:
+                continue
             if kind == "function":
                 name = named.get(number, "function")
                 self.objects[number] = reader.function(node.function, name)
@@ -244,7 +312,8 @@ class _Loader:
 
     # -- objects -----------------------------------------------------------------------
 
-    def _container(self, node: Any) -> Any:
+    def _container(self, number: int) -> Any:
+        node = self.nodes[number]
         kind = node.WhichOneof("kind")
         if kind == "captured_tensor":
             return Unread(kind)
@@ -258,14 +327,20 @@ class _Loader:
             if not all(isinstance(f, (ConcreteFunction, Unusable)) for f in functions.values()):
                 raise MalformedError("a signature of the SavedModel is no function")
             return SignatureMap(functions)  # type: ignore[arg-type]  # all of them are functions
+        found = revived.created(node.user_object)
+        if found is not None:
+            self.setters[number] = found[1]
+            return found[0]
         return user_object()
 
-    def _link(self, owner: Any, node: Any) -> None:
+    def _link(self, owner: Any, node: Any, setter: Any = None) -> None:
         if node.WhichOneof("kind") not in ("user_object", "resource", None):
             return  # the traces of a function, the captures of a trace
         for child in node.children:
             value = self.objects[child.node_id]
-            if isinstance(owner, list):
+            if setter is not None:
+                setter(owner, child.local_name, value)
+            elif isinstance(owner, list):
                 _set_item(owner, child.local_name, value)
             elif isinstance(owner, dict):
                 owner[child.local_name] = value
@@ -281,6 +356,14 @@ class Unread:
 
     def __repr__(self) -> str:
         return f"<{self.kind} of a SavedModel, which is not read>"
+
+
+def _traces(node: Any) -> Sequence[str]:
+    """The names of the concrete functions that an object of the model is, or consists of."""
+    kind = node.WhichOneof("kind")
+    if kind == "bare_concrete_function":
+        return [node.bare_concrete_function.concrete_function_name]
+    return node.function.concrete_functions if kind == "function" else ()
 
 
 def keys_by_node(saved: Sequence[Any], stored: Sequence[Any]) -> dict[int, dict[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,18 +16,28 @@ from intaglio.saved_model import resources
 from intaglio.saved_model.bundle import Bundle
 from intaglio.saved_model.function_reader import FunctionReader
 from intaglio.saved_model.resources import RestoredResource
+from intaglio.state.trackable_resource import TrackableResource
 
 _MODELS = itertools.count()
 
 
 class ResourceReader:
-    """The resources among the objects of one model, by their numbers."""
+    """The resources among the objects `wanted` of one model, by their numbers.
 
-    def __init__(self, nodes: Sequence[Any], objects: dict[int, Any]) -> None:
+    Those that `objects` has already take the place of saved ones.
+    """
+
+    def __init__(
+        self, nodes: Sequence[Any], objects: dict[int, Any], wanted: Iterable[int]
+    ) -> None:
         self.nodes = nodes
-        self.resources: dict[int, RestoredResource] = {}
-        for number, node in enumerate(nodes):
-            if node.WhichOneof("kind") == "resource":
+        self.resources: dict[int, TrackableResource] = {}
+        for number in wanted:
+            node = nodes[number]
+            if node.WhichOneof("kind") == "resource" and number in objects:
+                if resources.is_resource(objects[number]):
+                    self.resources[number] = objects[number]
+            elif node.WhichOneof("kind") == "resource":
                 restored = RestoredResource(node.resource.device)
                 objects[number] = self.resources[number] = restored
         # Loaded twice, a model has two tables of a shared name.
@@ -36,7 +46,7 @@ class ResourceReader:
     def make(self, reader: FunctionReader) -> None:
         """Makes the resources, so that functions can capture them."""
         for number, resource in self.resources.items():
-            for child in self.nodes[number].children:
+            for child in self.nodes[number].children if not resource.is_created else ():
                 if child.local_name == resources.CREATE:
                     function = self.nodes[child.node_id].function
                     for name in function.concrete_functions[:1]:

@@ -72,11 +72,6 @@ def table_functions(table: Any) -> tuple[Function, Function]:
 class RestoredResource(TrackableResource):
     """A resource of a loaded model, created by the function that was saved with it."""
 
-    @property
-    def is_created(self) -> bool:
-        """False where the function that makes the resource cannot run here."""
-        return self._resource_handle is not None
-
     def _create_resource(self) -> Any:
         raise UnsupportedFileError(
             "the SavedModel has a resource whose function to make it is missing or cannot run"

@@ -23,8 +23,9 @@ from intaglio.runtime.eager import from_array
 from intaglio.saved_model import names, object_graph
 from intaglio.saved_model.bundle import Bundle
 from intaglio.saved_model.object_graph import Children, is_trackable
+from intaglio.saved_model.slots import SlotPosition, has_slots
 from intaglio.state import deferred
-from intaglio.state.tracking import AutoTrackable, when_set
+from intaglio.state.tracking import AutoTrackable, Trackable, TrackedStructure, when_set
 from intaglio.state.variable import Variable
 from intaglio.trace.scopes import init_scope
 
@@ -55,6 +56,14 @@ class Restoration:
         self._finder: Any = find if owner is None else weakref.WeakMethod(find)  # type: ignore[arg-type]  # a method, which has an owner
         self._bound = owner is not None
         self.matched: set[int] = set()
+        # The slots in the checkpoint: (node of the optimizer, reference), by the nodes of optimizers and of
+        # the variables that they are kept for; and what objects these nodes are.
+        self.slots_by_node: dict[int, list[tuple[int, Any]]] = {}
+        for owner, node in enumerate(self.nodes):
+            for slot in node.slot_variables:
+                for key in (owner, slot.original_variable_node_id):
+                    self.slots_by_node.setdefault(key, []).append((owner, slot))
+        self._placed: dict[int, Any] = {}
         # Variables of plain graphs, whose values are in sessions: they get them from `run`.
         self.of_sessions: list[tuple[Variable, Any]] = []
         self._restored: dict[int, Any] = {}  # weak references by the id of what they refer to
@@ -70,6 +79,12 @@ class Restoration:
                 if not 0 <= child.node_id < len(self.nodes):
                     raise MalformedError(
                         f"object {number} of {self.bundle.prefix} has the child {child.node_id}, which does not exist"
+                    )
+            for slot in node.slot_variables:
+                numbers = (slot.original_variable_node_id, slot.slot_variable_node_id)
+                if not all(0 <= n < len(self.nodes) for n in numbers):
+                    raise MalformedError(
+                        f"object {number} of {self.bundle.prefix} has a slot of objects that do not exist: {numbers}"
                     )
         if not self.nodes:
             raise MalformedError(f"{self.bundle.prefix} has no objects")
@@ -98,7 +113,8 @@ class Restoration:
             return
         with init_scope():
             for number, value in [*self._growing.items()]:
-                del self._growing[number]
+                if self._growing.pop(number, None) is None:
+                    continue  # looked at while a variable of another one was restored
                 self.matched.discard(number)
                 self._match(value, number)
         if not self._unmatched():
@@ -112,6 +128,7 @@ class Restoration:
             if number in self.matched:
                 continue
             self.matched.add(number)
+            self._place(value, number)
             if isinstance(value, Variable):
                 self._restore(value, self.nodes[number])
                 continue
@@ -122,10 +139,34 @@ class Restoration:
             work += [(found[n], numbers[n]) for n in numbers if n in found]
             if all(n in found for n in numbers):
                 continue
-            if isinstance(value, AutoTrackable):
+            if isinstance(value, Trackable) and not isinstance(value, TrackedStructure):
                 when_set(value, self._later(numbers))
             else:
                 self._growing[number] = value
+
+    def _place(self, value: Any, number: int) -> None:
+        """Notes which object a node is, and restores the slots that are known by it."""
+        slots = self.slots_by_node.get(number)
+        if slots is None:
+            return
+        self._placed[number] = weakref.ref(value)
+        for optimizer_number, reference in slots:
+            optimizer, variable = [
+                found() if (found := self._placed.get(n)) is not None else None
+                for n in (optimizer_number, reference.original_variable_node_id)
+            ]
+            if optimizer is None or variable is None or not has_slots(optimizer):
+                continue
+            position = SlotPosition(self, reference)
+            slot = optimizer._create_or_restore_slot_variable(
+                slot_variable_position=position, slot_name=reference.slot_name, variable=variable
+            )
+            if slot is not None:
+                position.restore(slot)
+
+    def restore_object(self, value: Any, number: int) -> None:
+        """Restores an object from a node, unless it has been matched."""
+        self._match(value, number)
 
     def _later(self, numbers: dict[str, int]) -> Any:
         def restore(owner: Any, name: str, value: Any) -> None:

@@ -6,7 +6,7 @@ Follows https://www.tensorflow.org/guide/saved_model, "Specifying signatures dur
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from intaglio.function.concrete import ConcreteFunction
@@ -20,14 +20,18 @@ from intaglio.state import one_device
 from intaglio.type_specs.type_spec import TensorSpec
 
 
-def of_model(root: Any, signatures: Any) -> SignatureMap:
-    """The signatures to save: those given, or else the root's only function.
+def of_model(
+    root: Any, signatures: Any, children: Callable[[Any], Mapping[str, Any]]
+) -> SignatureMap:
+    """The signatures to save: those given, or else the function that the root names, or its only one.
+
+    `children` returns what of the root is saved, by name.
 
     Raises ValueError for what is no function with a signature, or whose results have no
     names.
     """
     if signatures is None:
-        found = _default(root)
+        found = _default(root, children)
         wrapped = (
             {names.DEFAULT_SIGNATURE: _wrapped(found, names.DEFAULT_SIGNATURE)}
             if found is not None
@@ -48,7 +52,7 @@ def of_model(root: Any, signatures: Any) -> SignatureMap:
     return SignatureMap({k: _wrapped(_concrete(f), k) for k, f in signatures.items()})
 
 
-def _default(root: Any) -> ConcreteFunction | None:
+def _default(root: Any, children: Callable[[Any], Mapping[str, Any]]) -> ConcreteFunction | None:
     """The function that the root names, or its only one that can be a signature."""
     try:
         named = getattr(root, "_default_save_signature", None)  # Keras' models
@@ -56,7 +60,9 @@ def _default(root: Any) -> ConcreteFunction | None:
         named = None
     if isinstance(named, Function) and named.input_signature is not None:
         return _concrete(named)
-    found = object_graph.children(root) | object_graph.functions_of(root)
+    found = {**children(root), **object_graph.functions_of(root)}
+    if isinstance(named := found.get("_default_save_signature"), ConcreteFunction | Function):
+        return _concrete(named)
     concrete: dict[int, ConcreteFunction] = {}
     for function in found.values():
         if isinstance(function, Function) and function.input_signature is not None:

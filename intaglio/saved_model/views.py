@@ -39,7 +39,7 @@ class TrackableView:
     @classmethod
     def children(cls, obj: Any, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         """The objects directly below `obj`, by the names of attributes and elements."""
-        return object_graph.children(obj, save_type)
+        return object_graph.children(obj, save_type, **kwargs)
 
     def descendants(self) -> list[Any]:
         """All objects, the root first, nearer ones before farther ones."""

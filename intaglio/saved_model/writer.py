@@ -22,7 +22,15 @@ from intaglio.opdef import door
 from intaglio.runtime.eager import EagerTensor
 from intaglio.runtime.lookup_tables import LookupTable
 from intaglio.runtime.resources import Resource
-from intaglio.saved_model import bundle, fingerprint, names, object_graph, resources, sharding
+from intaglio.saved_model import (
+    bundle,
+    fingerprint,
+    names,
+    object_graph,
+    resources,
+    revived,
+    sharding,
+)
 from intaglio.saved_model import signatures as model_signatures
 from intaglio.saved_model.gradient_writer import CapturedValue, GradientWriter
 from intaglio.saved_model.graph_writer import GraphWriter, Table
@@ -30,7 +38,7 @@ from intaglio.saved_model.object_graph import ObjectGraph
 from intaglio.saved_model.options import SaveOptions, VariablePolicy
 from intaglio.saved_model.restored import RestoredFunction, SignatureMap
 from intaglio.state.trackable_resource import Asset
-from intaglio.state.tracking import has_children
+from intaglio.state.tracking import Trackable, has_children
 from intaglio.state.variable import Variable
 from intaglio.trace.scopes import init_scope
 from intaglio.type_specs.type_spec import TensorSpec
@@ -59,9 +67,20 @@ def save(obj: Any, export_dir: Any, signatures: Any = None, options: Any = None)
             "Expected an object of type `Trackable`, such as `tf.Module` or a subclass of the `Trackable` class, for export. "
             f"Got {obj} with type {type(obj)}."
         )
+    save_and_return_graph(obj, export_dir, signatures, options)
+
+
+def save_and_return_graph(
+    obj: Any, export_dir: Any, signatures: Any = None, options: Any = None
+) -> ObjectGraph:
+    """Writes the model; returns its objects as they are numbered in the file.
+
+    Keras 2 describes the layers among them in a file of its own. Raises what `save` raises for functions.
+    """
     with init_scope():
         model = _Model(obj, signatures, options or SaveOptions())
     _write(os.fsdecode(export_dir), model)
+    return model.graph
 
 
 class _Model:
@@ -70,9 +89,11 @@ class _Model:
     def __init__(self, root: Any, signatures: Any, options: SaveOptions) -> None:
         self.root = root
         self.options = options
+        # What objects have made for this model, which their parents find there.
+        self.cache: dict[Any, Any] = {}
         # The traces of functions, by the function's identity.
         self.traces: dict[int, list[ConcreteFunction]] = {}
-        self.signatures = model_signatures.of_model(root, signatures)
+        self.signatures = model_signatures.of_model(root, signatures, self._saved)
         self.graph = ObjectGraph(root, self._children)
         self.message = SavedModel(saved_model_schema_version=names.SCHEMA_VERSION)
         self.meta_graph = self.message.meta_graphs.add()
@@ -94,13 +115,16 @@ class _Model:
         """Attributes, the functions of classes, and the traces of functions."""
         if isinstance(value, Function):
             return {f"trace_{i}": t for i, t in enumerate(self._traces(value))}
-        found = object_graph.children(value, "savedmodel")
+        found = self._saved(value)
         if resources.is_resource(value):
             return {**found, **resources.functions_of(value)}
         if value is self.root:
             found.pop("signatures", None)
             return {**found, **object_graph.functions_of(value), "signatures": self.signatures}
         return {**found, **object_graph.functions_of(value)}
+
+    def _saved(self, value: Any) -> dict[str, Any]:
+        return object_graph.children(value, "savedmodel", cache=self.cache)
 
     def _traces(self, function: Function) -> list[ConcreteFunction]:
         found = self.traces.get(id(function))
@@ -322,7 +346,7 @@ class _Model:
         elif isinstance(value, EagerTensor):
             node.constant.operation = self.tensor_names[number]
             node.registered_name = "tf.TrackableConstant"
-        else:
+        elif not revived.fill(node.user_object, value):
             node.user_object.identifier = _identifier(value)
             node.user_object.version.producer = 1
             node.user_object.version.min_consumer = 1
@@ -346,7 +370,9 @@ def _identifier(value: Any) -> str:
         return "trackable_tuple_wrapper"
     if isinstance(value, SignatureMap):
         return "signature_map"
-    return "trackable_dict_wrapper" if isinstance(value, dict) else "_generic_user_object"
+    if isinstance(value, dict):
+        return "trackable_dict_wrapper"
+    return getattr(value, "_object_identifier", Trackable._object_identifier)
 
 
 def _fill_variable(proto: Any, variable: Variable) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from intaglio.base import nest
-from intaglio.state.tracking import REPLACED, UNTRACKED, WAITING, AutoTrackable
+from intaglio.state.tracking import EXPLICIT, PARTS, REPLACED, UNTRACKED, WAITING, AutoTrackable
 from intaglio.state.variable import Variable
 from intaglio.trace.scopes import name_scope
 
@@ -50,8 +50,9 @@ class Module(AutoTrackable):
     _TF_MODULE_IGNORED_PROPERTIES: frozenset[str] = frozenset(
         (
             "_self_unconditional_checkpoint_dependencies",
-            "_self_unconditional_dependency_names",
+            PARTS,
             REPLACED,
+            EXPLICIT,
             UNTRACKED,
             WAITING,
         )

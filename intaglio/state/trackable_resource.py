@@ -57,6 +57,11 @@ class TrackableResource(AutoTrackable):
         """Gives the resource up."""
 
     @property
+    def is_created(self) -> bool:
+        """False before the first use; of a loaded one where the function that makes it cannot run here."""
+        return self._resource_handle is not None
+
+    @property
     def resource_handle(self) -> Any:
         """The handle of the resource: a scalar tensor of dtype resource."""
         if self._resource_handle is None:

@@ -5,9 +5,11 @@ Follows https://www.tensorflow.org/guide/checkpoint, "Loading mechanics".
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 Hook = Callable[[Any, str, Any], None]
@@ -26,19 +28,86 @@ UNTRACKED = "_self_untracked_names"
 REPLACED = "_self_replaced_values"
 
 
+# Where an object keeps the parts that it was told of; libraries know the name.
+PARTS = "_self_unconditional_dependency_names"
+# Set in objects whose parts are explicit: Keras 2's layers set attributes past `AutoTrackable`.
+EXPLICIT = "_self_parts_are_explicit"
+
+
+_OWN = frozenset((_TRACKS, UNTRACKED, REPLACED, PARTS, EXPLICIT, WAITING))
+
+
 class _Replaced(dict[str, Any]):
     """A class of its own, for a plain dict in an attribute is saved."""
 
 
+class _Parts(dict[str, Any]):
+    """A class of its own, for a plain dict in an attribute is saved."""
+
+
 class Trackable:
-    """An object that can be saved as a part of another."""
+    """An object that can be saved as a part of another.
+
+    Its own parts are those that it was told of by name; subclasses have others in their attributes.
+    """
+
+    _object_identifier = "_generic_user_object"
+    # Libraries list the names of it.
+    _self_unconditional_dependency_names: Mapping[str, Any] = MappingProxyType({})
+
+    @property
+    def _setattr_tracking(self) -> bool:
+        """Whether attributes that are set become parts."""
+        return self.__dict__.get(_TRACKS, True)
+
+    @_setattr_tracking.setter
+    def _setattr_tracking(self, value: bool) -> None:
+        self.__dict__[_TRACKS] = value
+
+    def _maybe_initialize_trackable(self) -> None:
+        """Called before the first part is tracked, which needs no preparation here."""
 
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
-        """Called with what is saved under `name`. Saving finds it among the attributes."""
+        """Makes an object a part under a name that need not be an attribute's. Returns the object.
+
+        Raises TypeError for what cannot be saved, ValueError if another part has the name.
+        """
+        if not is_trackable(trackable):
+            raise TypeError(
+                "Trackable._track_trackable() can only be used to track objects of type Trackable. Got type "
+                f"{type(trackable)}."
+            )
+        if not overwrite and self._lookup_dependency(name) not in (None, trackable):
+            raise ValueError(
+                f"Called Trackable._track_trackable() with name='{name}', but a Trackable with this name is already "
+                "declared as a dependency. Names must be unique (or overwrite=True)."
+            )
+        self.__dict__.setdefault(PARTS, _Parts())[name] = trackable
+        self._handle_deferred_dependencies(name, trackable)
         return trackable
 
+    def _delete_tracking(self, name: str) -> None:
+        """What has the name is no part any more; an attribute of the name stays."""
+        self.__dict__.get(PARTS, {}).pop(name, None)
+        if name in self.__dict__:
+            self.__dict__.setdefault(UNTRACKED, set()).add(name)
+
+    def _lookup_dependency(
+        self, name: str, cached_dependencies: Mapping[str, Any] | None = None
+    ) -> Any:
+        """The part of that name, or None."""
+        if cached_dependencies is not None:
+            return cached_dependencies.get(name)
+        return self.__dict__.get(PARTS, {}).get(name)
+
+    def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
+        """The parts by name; subclasses leave out and add."""
+        return dict(self.__dict__.get(PARTS, ()))
+
     def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
-        """Called with what has become a part. What waits to be restored finds it by itself."""
+        """What waits to be restored as that part takes the object."""
+        for hook in self.__dict__.get(WAITING, ()):
+            hook(self, name, trackable)
 
     def _add_variable_with_custom_getter(
         self,
@@ -50,12 +119,39 @@ class Trackable:
         overwrite: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """The variable that `getter` makes of the arguments."""
-        return getter(name=name, shape=shape, dtype=dtype, initializer=initializer, **kwargs)
+        """The variable that `getter` makes of the arguments, which is a part under its name."""
+        variable = getter(name=name, shape=shape, dtype=dtype, initializer=initializer, **kwargs)
+        if not is_trackable(variable):
+            return variable
+        return self._track_trackable(variable, name, overwrite)
+
+
+class NoDependency:
+    """A value that is no part of the object whose attribute it becomes."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
 
 class TrackedStructure(Trackable):
     """A list, tuple or dict of a class that libraries' attributes have; it is saved as a plain one."""
+
+
+@contextlib.contextmanager
+def not_tracking(owner: Any) -> Generator[None]:
+    """Attributes that the block gives to `owner` are not saved; its `_self_setattr_tracking` is False."""
+    space = owner.__dict__
+    before, names = space.get(_TRACKS), set(space)
+    space[_TRACKS] = False
+    try:
+        yield
+    finally:
+        if before is None:
+            space.pop(_TRACKS, None)
+        else:
+            space[_TRACKS] = before
+        if space.keys() - names - space.get(UNTRACKED, set()) - _OWN:
+            space[EXPLICIT] = True  # set past `AutoTrackable`, as Keras 2's layers do
 
 
 def no_automatic_dependency_tracking(method: Method) -> Method:
@@ -66,15 +162,8 @@ def no_automatic_dependency_tracking(method: Method) -> Method:
 
     @functools.wraps(method)
     def untracked(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = self.__dict__.get(_TRACKS)
-        self.__dict__[_TRACKS] = False
-        try:
+        with not_tracking(self):
             return method(self, *args, **kwargs)
-        finally:
-            if before is None:
-                self.__dict__.pop(_TRACKS, None)
-            else:
-                self.__dict__[_TRACKS] = before
 
     return untracked  # type: ignore[return-value]  # callable as the method is
 
@@ -87,6 +176,10 @@ class AutoTrackable(Trackable):
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if type(value) is NoDependency:
+            super().__setattr__(name, value.value)
+            self.__dict__.setdefault(UNTRACKED, set()).add(name)
+            return
         super().__setattr__(name, value)
         space = self.__dict__
         if _TRACKS in space or UNTRACKED in space:
@@ -96,22 +189,47 @@ class AutoTrackable(Trackable):
         for hook in space.get(WAITING, ()):
             hook(self, name, value)
 
+    def __delattr__(self, name: str) -> None:
+        super().__delattr__(name)
+        self.__dict__.get(PARTS, {}).pop(name, None)
+
     def _no_dependency(self, value: Any) -> Any:
-        """The value: what is saved is found when saving begins."""
-        return value
+        """What is assigned to an attribute that gets the value and is not saved."""
+        return NoDependency(value)
+
+    def _lookup_dependency(
+        self, name: str, cached_dependencies: Mapping[str, Any] | None = None
+    ) -> Any:
+        space = vars(self)
+        if cached_dependencies is None and EXPLICIT not in space:
+            value = space.get(name)
+            if is_trackable(value) and name not in space.get(UNTRACKED, ()):
+                return value
+        return super()._lookup_dependency(name, cached_dependencies)
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
-        """What is saved of the attributes, by name; subclasses leave out and add."""
+        """The parts: those that it was told of, then the attributes that are saved, by name."""
+        parts = super()._trackable_children(save_type, **kwargs)
+        if save_type == "savedmodel":  # functions that are no attributes any more cannot be called
+            parts = {n: v for n, v in parts.items() if not _is_stale(self, n, v)}
+        if EXPLICIT in vars(self):
+            return parts
         ignored: Any = getattr(self, "_TF_MODULE_IGNORED_PROPERTIES", ())
         untracked = vars(self).get(UNTRACKED, ())
         replaced = vars(self).get(REPLACED, {})
-        return {
+        attributes = {
             name: value
             for name, stored in vars(self).items()
             if name not in ignored
             and name not in untracked
             and is_trackable(value := replaced.get(name, stored))
         }
+        # Names of which it was told before they were assigned keep the order of the attributes.
+        return {n: v for n, v in parts.items() if n not in attributes} | attributes
+
+
+def _is_stale(owner: Any, name: str, part: Any) -> bool:
+    return hasattr(type(part), "function_type") and vars(owner).get(name) is not part
 
 
 def note(space: dict[str, Any], name: str) -> None:
@@ -151,6 +269,6 @@ def acts_as_variable(value: Any) -> bool:
     return getattr(type(value), "_should_act_as_resource_variable", False)
 
 
-def when_set(owner: AutoTrackable, hook: Hook) -> None:
-    """Calls `hook(owner, name, value)` for every attribute set from now on."""
+def when_set(owner: Trackable, hook: Hook) -> None:
+    """Calls `hook(owner, name, value)` for every attribute set, and every part told, from now on."""
     owner.__dict__[WAITING] = (*owner.__dict__.get(WAITING, ()), hook)

@@ -38,6 +38,7 @@ from intaglio.state.creation import (
 )
 from intaglio.state.hooks import HOOKS
 from intaglio.state.operators import Operators
+from intaglio.state.tracking import Trackable
 from intaglio.state.updates import PartialUpdates
 from intaglio.state.variable_spec import VariableSpec
 from intaglio.trace import variable_creation
@@ -80,7 +81,9 @@ def _arguments(
     return dict(locals())
 
 
-class Variable(ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, metaclass=_Creating):
+class Variable(
+    ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, Trackable, metaclass=_Creating
+):
     """A tensor whose value lasts and can be changed.
 
     `initial_value` is a value or a function that makes one; `shape` may leave dimensions

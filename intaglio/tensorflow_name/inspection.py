@@ -6,6 +6,7 @@ import functools
 import inspect as _inspect
 import sys
 import types
+from collections.abc import Sequence
 from inspect import (
     FullArgSpec,
     Parameter,
@@ -48,7 +49,10 @@ def getfullargspec(obj: Any) -> FullArgSpec:
 
     Annotations are those that the callable evaluates; TensorFlow's own functions have none.
     """
-    target = unwrap(obj)[1]
+    decorators, target = unwrap(obj)
+    stated = next((d.decorator_argspec for d in decorators if d.decorator_argspec), None)
+    if stated is not None:
+        return _full(stated)
     if isinstance(target, type) or callable(target):
         try:
             spec = _inspect.getfullargspec(target)
@@ -129,7 +133,10 @@ def make_decorator(
     decorator_doc: str = "",
     decorator_argspec: Any = None,
 ) -> Any:
-    """`decorator_func` with the name, documentation and parameters of `target`."""
+    """`decorator_func` with the name and documentation of `target`, and its parameters or those of the argspec.
+
+    An argspec has the parameter `self` of a method, which calls do not give.
+    """
     functools.update_wrapper(decorator_func, target)
     if decorator_doc:
         decorator_func.__doc__ = decorator_doc
@@ -137,7 +144,41 @@ def make_decorator(
     name = decorator_name or sys._getframe(1).f_code.co_name
     decorator_func.__wrapped__ = target
     decorator_func._tf_decorator = TFDecorator(name, target, decorator_doc, decorator_argspec)
+    if decorator_argspec is not None:
+        spec = _full(decorator_argspec)
+        bound = spec.args[:1] if isinstance(_innermost(target), types.MethodType) else []
+        decorator_func.__signature__ = _as_signature(spec, without=bound)
     return decorator_func
+
+
+def _innermost(target: Any) -> Any:
+    """The first bound method of a chain of decorators, or the function that they decorate."""
+    while not isinstance(target, types.MethodType):
+        inner = getattr(target, "__wrapped__", None)
+        if inner is None or inner is target:
+            break
+        target = inner
+    return target
+
+
+def _full(spec: Any) -> FullArgSpec:
+    """An argspec of either kind as a full one."""
+    if isinstance(spec, FullArgSpec):
+        return spec
+    return FullArgSpec(spec.args, spec.varargs, spec.keywords, spec.defaults, [], None, {})
+
+
+def _as_signature(spec: FullArgSpec, without: Sequence[str]) -> _inspect.Signature:
+    """The signature of an argspec, some parameters left out."""
+    defaults = dict(zip(reversed(spec.args), reversed(spec.defaults or ()), strict=False))
+    defaults |= spec.kwonlydefaults or {}
+    kinds = [(name, Parameter.POSITIONAL_OR_KEYWORD) for name in spec.args if name not in without]
+    kinds += [(spec.varargs, Parameter.VAR_POSITIONAL)] if spec.varargs else []
+    kinds += [(name, Parameter.KEYWORD_ONLY) for name in spec.kwonlyargs]
+    kinds += [(spec.varkw, Parameter.VAR_KEYWORD)] if spec.varkw else []
+    return _inspect.Signature(
+        [Parameter(n, kind, default=defaults.get(n, Parameter.empty)) for n, kind in kinds]
+    )
 
 
 __all__ = [

@@ -57,14 +57,19 @@ INTERNAL: dict[str, dict[str, str]] = {
     ),
     "ops": _all("framework", "broadcast_weights is_resource_variable"),
     "saved_model": {
-        **_all("internals", "load_partial=no_saved_model parse_saved_model=no_saved_model"),
+        **_all("saved_model_parts", "load_partial parse_saved_model"),
         "decode_proto": "intaglio.graphdef.structured:decode",
         "encode_structure": "intaglio.graphdef.structured:encode",
     },
-    "saved_model.load": _all(
-        "internals",
-        "VersionedTypeRegistration get_setter register_revived_type registered_identifiers",
-    ),
+    "saved_model.load": {
+        name: f"intaglio.saved_model.revived:{name}"
+        for name in (
+            "VersionedTypeRegistration",
+            "get_setter",
+            "register_revived_type",
+            "registered_identifiers",
+        )
+    },
     "test.combinations": {
         name: f"intaglio.testing.combinations:{name}"
         for name in (
@@ -82,13 +87,14 @@ INTERNAL: dict[str, dict[str, str]] = {
     "tracking": {
         **_all(
             "internals",
-            "AutoTrackable CheckpointInitialValueCallable DelegatingTrackableMixin Trackable "
+            "AutoTrackable DelegatingTrackableMixin Trackable "
             "register_session_provider=no_callback",
         ),
         **_all(
             "tracked_structures",
             "TrackableDataStructure sticky_attribute_assignment wrap=wrap_or_unwrap",
         ),
+        "CheckpointInitialValueCallable": "intaglio.saved_model.slots:CheckpointInitialValueCallable",
         "ObjectGraphView": "intaglio.saved_model.views:TrackableView",
         "no_automatic_dependency_tracking": "intaglio.state.tracking:no_automatic_dependency_tracking",
     },

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Generator
-from typing import Any, NamedTuple
+from collections.abc import Generator
+from typing import Any
 
 from intaglio.autograph import api
 from intaglio.autograph.calls import converted_call
@@ -58,27 +58,9 @@ def should_record_backprop(tensors: Any) -> bool:
     return any(watcher.depends(found) for watcher in door.level().watchers)
 
 
-@contextlib.contextmanager
-def untracked(obj: Any) -> Generator[None]:
-    """Attributes that the block gives to `obj` are no parts of its checkpoints and SavedModels."""
-    before = getattr(obj, "_self_setattr_tracking", True)
-    obj._self_setattr_tracking = False
-    try:
-        yield
-    finally:
-        obj._self_setattr_tracking = before
-
-
 def get_name_scope() -> str:
     """The current name scope."""
     return "" if scopes.executing_eagerly() else get_default_graph().get_name_scope()
-
-
-class TrackableReference(NamedTuple):
-    """A child of a trackable object, with its name there."""
-
-    name: str
-    ref: Any
 
 
 def no_callback(*_: Any, **__: Any) -> None:
@@ -119,9 +101,21 @@ class DelegatingTrackableMixin:
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
         return self._trackable._trackable_children(save_type, **kwargs)
 
+    def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
+        return self._trackable._track_trackable(trackable, name, overwrite)
 
-class CheckpointInitialValueCallable:
-    """An initial value from a checkpoint. Restoring assigns to variables here; none is made."""
+    def _lookup_dependency(self, name: str, cached_dependencies: Any = None) -> Any:
+        return self._trackable._lookup_dependency(name, cached_dependencies)
+
+    def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
+        self._trackable._handle_deferred_dependencies(name, trackable)
+
+    def _add_variable_with_custom_getter(self, name: str, **kwargs: Any) -> Any:
+        return self._trackable._add_variable_with_custom_getter(name, **kwargs)
+
+    @property
+    def _object_identifier(self) -> str:
+        return self._trackable._object_identifier
 
 
 class NoDistributedDataset:
@@ -138,50 +132,6 @@ class KerasModeKeys:
     TRAIN = "train"
     TEST = "test"
     PREDICT = "predict"
-
-
-class VersionedTypeRegistration:
-    """How a class of a library is rebuilt from a SavedModel."""
-
-    def __init__(
-        self,
-        object_factory: Callable[[Any], Any],
-        version: int,
-        min_producer_version: int,
-        min_consumer_version: int,
-        bad_consumers: Any = None,
-        setter: Callable[[Any, str, Any], None] = setattr,
-    ) -> None:
-        self.identifier: str | None = None
-        self.setter = setter
-        self.object_factory = object_factory
-        self.version = version
-        self.min_producer_version = min_producer_version
-        self.min_consumer_version = min_consumer_version
-        self.bad_consumers = bad_consumers or []
-
-
-REVIVED: dict[str, tuple[Callable[[Any], bool], list[VersionedTypeRegistration]]] = {}
-
-
-def register_revived_type(
-    identifier: str, predicate: Callable[[Any], bool], versions: list[VersionedTypeRegistration]
-) -> None:
-    """Says how objects that `predicate` holds for are rebuilt."""
-    for one in versions:
-        one.identifier = identifier
-    REVIVED[identifier] = (predicate, versions)
-
-
-def registered_identifiers() -> list[str]:
-    """What `register_revived_type` was called with."""
-    return list(REVIVED)
-
-
-def get_setter(proto: Any) -> Any:
-    """How attributes of a rebuilt object are set."""
-    found = REVIVED.get(proto.identifier)
-    return found[1][0].setter if found else None
 
 
 class _Loading(Inherited):
@@ -217,14 +167,6 @@ def get_load_options() -> Any:
 def no_variadic_reduce(*_: Any, **__: Any) -> Any:
     """Raises NotImplementedError: XLA's own ops are not called."""
     raise NotImplementedError("xla.variadic_reduce is an op of XLA's. Use tf.reduce_* instead.")
-
-
-def no_saved_model(*_: Any, **__: Any) -> Any:
-    """Raises NotImplementedError: Keras 2's SavedModels are not read or written part by part."""
-    raise NotImplementedError(
-        "Keras 2's own SavedModel format is not supported: save the model as '.keras' or '.h5', or "
-        "with tf.saved_model.save(model, folder) for serving."
-    )
 
 
 __all__ = ["AutoTrackable", "Trackable"]

@@ -25,6 +25,7 @@ _FRAMEWORK = "intaglio.tensorflow_name.framework"
 _INSPECT = "intaglio.tensorflow_name.inspection"
 _ABSENT = "intaglio.tensorflow_name.absent_classes"
 _INTERNALS = "intaglio.tensorflow_name.internals"
+_SAVED = "intaglio.tensorflow_name.saved_model_parts"
 _LOGGING = (
     "DEBUG ERROR FATAL INFO WARN debug error fatal flush get_verbosity info log log_every_n "
     "log_first_n log_if set_verbosity TaskLevelStatusMessage=info vlog warn warning"
@@ -158,9 +159,11 @@ PRIVATE: dict[str, dict[str, str]] = {
         "type_spec_from_value": "intaglio.tf:type_spec_from_value",
     },
     "python.framework.type_spec_registry": _all(
+        "intaglio.tensorflow_name.type_spec_names", "get_name lookup"
+    )
+    | _all(
         "intaglio.type_specs.registry",
-        "get_name lookup register _NAME_TO_TYPE_SPEC=NAME_TO_TYPE_SPEC "
-        "_TYPE_SPEC_TO_NAME=TYPE_SPEC_TO_NAME",
+        "register _NAME_TO_TYPE_SPEC=NAME_TO_TYPE_SPEC _TYPE_SPEC_TO_NAME=TYPE_SPEC_TO_NAME",
     ),
     "python.framework.smart_cond": {
         **_all(_FRAMEWORK, "smart_constant_value"),
@@ -259,8 +262,8 @@ PRIVATE: dict[str, dict[str, str]] = {
             "intaglio.tensorflow_name.internals:CheckpointInitialValueCallable"
         ),
         "Trackable": "intaglio.state.tracking:Trackable",
-        "TrackableReference": f"{_INTERNALS}:TrackableReference",
-        "no_automatic_dependency_tracking_scope": f"{_INTERNALS}:untracked",
+        "TrackableReference": f"{_SAVED}:TrackableReference",
+        "no_automatic_dependency_tracking_scope": "intaglio.state.tracking:not_tracking",
     },
     "python.trackable.resource": {
         "RestoredResource": "intaglio.state.trackable_resource:TrackableResource"
@@ -291,7 +294,7 @@ PRIVATE: dict[str, dict[str, str]] = {
     "python.ops.ragged.ragged_map_ops": {"map_fn": "intaglio.tf:map_fn"},
     "python.ops.ragged.ragged_util": _all(_FRAMEWORK, "assert_splits_match"),
     "python.saved_model.model_utils.mode_keys": _all(_INTERNALS, "KerasModeKeys"),
-    "python.saved_model.save": _all(_INTERNALS, "save_and_return_nodes=no_saved_model"),
+    "python.saved_model.save": _all(_SAVED, "save_and_return_nodes"),
     "python.data.ops.from_generator_op": _all(_INTERNALS, "_GeneratorDataset=NoDataset"),
     "python.data.ops.from_sparse_tensor_slices_op": _all(
         _INTERNALS, "_SparseTensorSliceDataset=NoDataset"

@@ -11,15 +11,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from intaglio.state.module import Module
-from intaglio.state.tracking import Trackable, TrackedStructure, note
+from intaglio.state.tracking import (
+    EXPLICIT,
+    NoDependency,
+    Trackable,
+    TrackedStructure,
+    is_trackable,
+)
 from intaglio.state.variable import Variable
-
-
-class NoDependency:
-    """A value that is no part of the checkpoints of the object whose attribute it becomes."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
 
 
 class TrackableDataStructure(TrackedStructure):
@@ -127,8 +126,16 @@ def wrap_or_unwrap(value: Any) -> Any:
 
 
 def sticky_attribute_assignment(trackable: Any, name: str, value: Any) -> Any:
-    """What an attribute gets: the value, wrapped where lists and dicts are, unless it is untracked."""
-    tracks = getattr(trackable, "_self_setattr_tracking", True)
-    # Layers of Keras 2 set attributes past AutoTrackable, which notes them otherwise.
-    note(vars(trackable), name)
-    return wrap_or_unwrap(value) if tracks or isinstance(value, NoDependency) else value
+    """What an attribute gets: the value, lists and dicts wrapped, which becomes a part unless it is untracked.
+
+    Layers of Keras 2 call it for each attribute that is tracked, and set it past `AutoTrackable`.
+    """
+    vars(trackable)[EXPLICIT] = True
+    if isinstance(value, NoDependency):
+        return value.value
+    if not getattr(trackable, "_self_setattr_tracking", True):
+        return value
+    wrapped = wrap_or_unwrap(value)
+    if is_trackable(wrapped):
+        trackable._track_trackable(wrapped, name, overwrite=True)
+    return wrapped

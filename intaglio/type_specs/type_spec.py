@@ -94,6 +94,29 @@ class TypeSpec(TraceType, metaclass=abc.ABCMeta):
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return result
 
+    def _with_tensor_ranks_only(self) -> Any:
+        """The spec with all sizes of dimensions unknown, in those inside too."""
+
+        def relaxed(part: Any) -> Any:
+            if isinstance(part, TypeSpec):
+                return part._with_tensor_ranks_only()
+            known = isinstance(part, TensorShape) and part.rank is not None
+            return TensorShape([None] * len(part)) if known else part
+
+        return self._deserialize(nest.map_structure(relaxed, self._serialize()))
+
+    def _without_tensor_names(self) -> Any:
+        """The spec with no names of tensors, in those inside neither."""
+
+        def nameless(part: Any) -> Any:
+            if type(part) is TensorSpec:
+                return TensorSpec(part._dims, part._dtype)
+            return part._without_tensor_names() if isinstance(part, TypeSpec) else part
+
+        if type(self) is TensorSpec:
+            return nameless(self)
+        return self._deserialize(nest.map_structure(nameless, self._serialize()))
+
     def __eq__(self, other: Any) -> bool:
         if self is other:
             return True
