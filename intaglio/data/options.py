@@ -43,14 +43,31 @@ class ExternalStatePolicy(enum.Enum):
 
 
 class _Group:
-    """Named settings, each None until it is set; `_kinds` has their types."""
+    """Named settings, each None until it is set; `_kinds` has their types.
+
+    Only what is set is stored: every dataset has options, and few have any that are set.
+    """
 
     _kinds: dict[str, Any] = {}
 
-    def __init__(self) -> None:
-        for name, kind in self._kinds.items():
-            grouped = isinstance(kind, type) and issubclass(kind, _Group)
-            object.__setattr__(self, name, kind() if grouped else None)
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._kinds:
+            raise AttributeError(f"Cannot get the property {name} on {type(self).__name__}.")
+        kind = self._kinds[name]
+        if not (isinstance(kind, type) and issubclass(kind, _Group)):
+            return None
+        group = kind()
+        if "_is_frozen" in self.__dict__:
+            group._freeze()
+        object.__setattr__(self, name, group)
+        return group
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *self._kinds})
+
+    def _stored(self) -> list[str]:
+        """The names of settings that may differ from their defaults."""
+        return [n for n in self.__dict__ if n in self._kinds]
 
     def __setattr__(self, name: str, value: Any) -> None:
         if "_is_frozen" in self.__dict__:
@@ -78,7 +95,7 @@ class _Group:
     def merged(self, other: Any) -> Any:
         """These settings, overridden by those that `other` has set."""
         group = type(self)()
-        for name in self._kinds:
+        for name in dict.fromkeys([*self._stored(), *other._stored()]):
             own, others = getattr(self, name), getattr(other, name)
             if isinstance(own, _Group):
                 object.__setattr__(group, name, own.merged(others))
@@ -93,8 +110,7 @@ class _Group:
         return group
 
     def _freeze(self) -> None:
-        for name in self._kinds:
-            value = getattr(self, name)
+        for value in self.__dict__.values():
             if isinstance(value, _Group):
                 value._freeze()
         object.__setattr__(self, "_is_frozen", True)
@@ -102,7 +118,7 @@ class _Group:
     def settings(self) -> dict[str, Any]:
         """What has been set, as plain values."""
         found: dict[str, Any] = {}
-        for name in self._kinds:
+        for name in [n for n in self._kinds if n in self.__dict__]:
             value = getattr(self, name)
             if isinstance(value, _Group):
                 value = value.settings() or None
@@ -225,7 +241,7 @@ class Options(_Group):
     def __getattr__(self, name: str) -> Any:
         if name in self._renamed:
             return getattr(self, self._renamed[name])
-        raise AttributeError(f"Cannot get the property {name} on {type(self).__name__}.")
+        return super().__getattr__(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(self._renamed.get(name, name), value)

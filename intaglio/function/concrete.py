@@ -94,6 +94,8 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         self.seconds = 0.0
         # The replacements of the trace's captures and variables, if there are any.
         self._replaced: list[Tensor] | None = None
+        # Whether one of the captures is on a device, or on a mesh of devices; None until it is asked for.
+        self._has_captures_elsewhere: bool | None = None
         self._variables: tuple[Any, ...] | None = None
         # Functions that hold the arrays of captures: they are notified when these are replaced.
         self.taking_captures: list[Callable[[tuple[Any, ...]], None]] = []
@@ -208,7 +210,7 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
                 f"{self._python_name} captures {len(self._captured)} tensors, got {len(tensors)}."
             )
         self._replaced = tensors
-        self._arrays = None
+        self._arrays = self._has_captures_elsewhere = None
         for take in self.taking_captures:
             take(self.capture_arrays)
 
@@ -368,9 +370,15 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
 
     def runs_elsewhere(self, tensors: Sequence[Tensor] = ()) -> bool:
         """Whether something else than the host computes the call: its tensors are elsewhere, or its nodes."""
-        if EXECUTORS and executor_of([*tensors, *self._captured]) is not None:
+        if EXECUTORS and (executor_of(tensors) is not None or self._captures_elsewhere()):
             return True
         return self._device() is not None
+
+    def _captures_elsewhere(self) -> bool:
+        """Whether a captured tensor is not on the host."""
+        if self._has_captures_elsewhere is None:
+            self._has_captures_elsewhere = executor_of(self._captured) is not None
+        return self._has_captures_elsewhere
 
     def _device(self) -> str | None:
         """The accelerator that nodes of the graph are placed on, which then computes all of it."""

@@ -206,8 +206,7 @@ class Resource:
         an array. Readers wait. Raises NotFoundError if there is no array, or InvalidArgumentError if it
         has another dtype.
         """
-        self.fetch()
-        if self._value is None:
+        if self._value is None and not self.fetch():
             raise errors.NotFoundError(
                 None,
                 None,

@@ -342,21 +342,27 @@ class Pow(Binary):
     compiled_when_complex = True
 
     def kernel(self, x, y):
-        if x.dtype.kind == "i" and np.any(np.less(y, 0)):
+        dtype = x.dtype
+        kind = dtype.kind
+        if kind == "c":
+            return _complex_power(x, y)
+        if kind == "i" and np.any(np.less(y, 0)):
             raise invalid_argument("Integers to negative integer powers are not allowed")
-        if y.ndim == 0 and x.dtype.kind == "f" and y == 0.5:
-            # NumPy takes the root, which has another sign at -0, and is NaN for -inf.
-            infinite = np.isneginf(x)
-            root = np.sqrt(x + np.zeros((), x.dtype))
-            return np.where(infinite, -x, root) if infinite.any() else root
-        if x.dtype == np.float16:  # NumPy's own forgets that 1 ** nan is 1
-            wide = np.power(x.astype(np.float32), y.astype(np.float32))
-            return wide.astype(np.float16)
-        if y.ndim == 0 and x.dtype.itemsize > 2 and x.dtype.kind == "f" and y == 3:
-            # As `native` has it: NumPy takes the general function, thirty times as long.
-            return x * np.square(x)
+        if kind == "f":
+            exponent = y.item() if y.ndim == 0 else None
+            if exponent == 0.5:
+                # NumPy takes the root, which has another sign at -0, and is NaN for -inf.
+                infinite = np.isneginf(x)
+                root = np.sqrt(x + np.zeros((), dtype))
+                return np.where(infinite, -x, root) if infinite.any() else root
+            if dtype.itemsize == 2:  # NumPy's own forgets that 1 ** nan is 1
+                wide = np.power(x.astype(np.float32), y.astype(np.float32))
+                return wide.astype(dtype)
+            if exponent == 3:
+                # As `native` has it: NumPy takes the general function, thirty times as long.
+                return x * np.square(x)
         # The operator special-cases powers such as 1 and 2, which `np.power` of NumPy 1 rounds otherwise.
-        return x**y if x.dtype.kind != "c" else _complex_power(x, y)
+        return x**y
 
     def scalar(self, s, x, y):
         return s.power(x, y)
