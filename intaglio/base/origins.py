@@ -6,6 +6,7 @@ import linecache
 import os
 import sys
 import threading
+from collections.abc import Iterator
 from types import CodeType, FrameType
 from typing import NamedTuple
 
@@ -141,16 +142,14 @@ def is_ours(code: CodeType) -> bool:
     return _owner(code.co_filename) != _USERS
 
 
-def users_frames(frame: FrameType | None, end: FrameType | None) -> list[FrameType]:
+def users_frames(frame: FrameType | None, end: FrameType | None) -> Iterator[FrameType]:
     """The frames that are not this package's own, from one up to another of its callers without it."""
-    found: list[FrameType] = []
     owners = _owners
     while frame is not end and frame is not None:
         name = frame.f_code.co_filename
         if (owners[name] if name in owners else _owner(name)) == _USERS:
-            found.append(frame)
+            yield frame
         frame = frame.f_back
-    return found
 
 
 def running(frame: FrameType) -> Frame:

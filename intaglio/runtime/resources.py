@@ -212,7 +212,7 @@ class Resource:
                 None,
                 f"Resource {self.container}/{self.name} does not exist: the variable was not initialized, or destroyed.",
             )
-        if dtype is not None and self._value.dtype != dtype:
+        if dtype is not None and self._value.dtype != dtype:  # pyright: ignore[reportOptionalMemberAccess]  # it has been fetched
             raise errors.invalid_argument(
                 f"Trying to update variable with wrong dtype. Expected {_kind(self.spec.dtype)} got {_kind(from_numpy(dtype))}"
             )

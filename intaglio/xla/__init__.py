@@ -8,6 +8,7 @@ lists what becomes of each op. jax is imported when the first program is made.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from typing import TYPE_CHECKING
 
@@ -58,9 +59,15 @@ def accelerators() -> list[str]:
     """The types of jax' devices other than the host: jax is imported only where one can be."""
     if stand_ins():
         return stand_ins()
-    if not (is_installed() and any([importlib.util.find_spec(p) for p in PLUGINS])):
+    if not (_has_plugin() and is_installed()):
         return []
     return later.named("intaglio.xla.meshes:accelerator_kinds")()
+
+
+@functools.cache
+def _has_plugin() -> bool:
+    """Whether one of `PLUGINS` is there, looked for once: a block of `tf.device` asks for it."""
+    return any([importlib.util.find_spec(p) is not None for p in PLUGINS])
 
 
 def is_installed() -> bool:

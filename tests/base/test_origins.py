@@ -71,4 +71,4 @@ def test_an_error_ends_the_context():
     own = _own()
     with pytest.raises(ValueError):
         own["within"](fail)
-    assert origins._enclosing.frame is None
+    assert origins._enclosing.innermost == (None, ())
