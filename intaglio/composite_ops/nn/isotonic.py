@@ -36,6 +36,8 @@ def isotonic_regression(
     order = _to_the_end(x, axis)
     if order is not None:
         x = raw.Transpose(x, order)
+    if decreasing and order is None:
+        return raw.IsotonicRegression(x, output_dtype=kind)
     if decreasing:
         output, segments = raw.IsotonicRegression(x, output_dtype=kind)
     else:

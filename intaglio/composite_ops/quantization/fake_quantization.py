@@ -6,20 +6,12 @@ steps that `num_bits` bits have; the range is moved a little so that 0 is one of
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from intaglio.base.dtypes import float32
 from intaglio.opdef import convert, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
-
-
-class Backprops(NamedTuple):
-    """The gradients of the input and of the range's bounds."""
-
-    backprops_wrt_input: Tensor
-    backprop_wrt_min: Tensor
-    backprop_wrt_max: Tensor
 
 
 @dispatchable
@@ -91,17 +83,16 @@ def fake_quant_with_min_max_vars_gradient(
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
-) -> Backprops:
+) -> Any:
     """The gradients of `fake_quant_with_min_max_vars`, of the inputs and of both bounds.
 
     >>> found = tf.quantization.fake_quant_with_min_max_vars_gradient([1.0, 2.0], [0.3, 9.0], 0.0, 3.0)
     >>> float(found.backprop_wrt_max)
     2.0
     """
-    backprops = raw.FakeQuantWithMinMaxVarsGradient(
+    return raw.FakeQuantWithMinMaxVarsGradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
-    return Backprops(*backprops)
 
 
 @dispatchable
@@ -133,7 +124,7 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
-) -> Backprops:
+) -> Any:
     """The gradients of `fake_quant_with_min_max_vars_per_channel`.
 
     >>> found = tf.quantization.fake_quant_with_min_max_vars_per_channel_gradient(
@@ -141,10 +132,9 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     >>> found.backprop_wrt_max.numpy()
     array([1., 2.], dtype=float32)
     """
-    backprops = raw.FakeQuantWithMinMaxVarsPerChannelGradient(
+    return raw.FakeQuantWithMinMaxVarsPerChannelGradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
-    return Backprops(*backprops)
 
 
 def _axis(axis: int | None, x: Tensor) -> int:
@@ -238,7 +228,6 @@ def quantize_and_dequantize(
 
 
 __all__ = [
-    "Backprops",
     "fake_quant_with_min_max_args",
     "fake_quant_with_min_max_args_gradient",
     "fake_quant_with_min_max_vars",

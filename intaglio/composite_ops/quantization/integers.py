@@ -5,28 +5,12 @@ Follows https://www.tensorflow.org/api_docs/python/tf/quantization.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from intaglio.base.dtypes import as_dtype, float32
 from intaglio.opdef import convert, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
-
-
-class Quantized(NamedTuple):
-    """A quantised tensor, and the range that its numbers represent."""
-
-    output: Tensor
-    output_min: Tensor
-    output_max: Tensor
-
-
-class Concatenated(NamedTuple):
-    """Quantised tensors put together, and the range of all."""
-
-    output: Tensor
-    output_min: Tensor
-    output_max: Tensor
 
 
 @dispatchable
@@ -41,7 +25,7 @@ def quantize(
     narrow_range: bool = False,
     axis: int | None = None,
     ensure_minimum_range: float = 0.01,
-) -> Quantized:
+) -> Any:
     """Floats as numbers of the quantised dtype `T`.
 
     Args:
@@ -55,7 +39,7 @@ def quantize(
       axis: a dimension whose slices have ranges of their own.
 
     Returns:
-      (output, output_min, output_max), the range the one that was used.
+      A named tuple (output, output_min, output_max), the range the one that was used.
 
     Raises InvalidArgumentError for a range whose bounds are in the wrong order.
 
@@ -63,7 +47,7 @@ def quantize(
     >>> tf.bitcast(q.output, tf.uint8).numpy()
     array([  0, 128, 255], dtype=uint8)
     """
-    outputs = raw.QuantizeV2(
+    return raw.QuantizeV2(
         input,
         min_range,
         max_range,
@@ -75,7 +59,6 @@ def quantize(
         ensure_minimum_range=ensure_minimum_range,
         name=name,
     )
-    return Quantized(*outputs)
 
 
 @dispatchable
@@ -110,7 +93,7 @@ def dequantize(
 @dispatchable
 def quantized_concat(
     concat_dim: Any, values: Any, input_mins: Any, input_maxes: Any, name: str | None = None
-) -> Concatenated:
+) -> Any:
     """Quantised tensors put together along a dimension, in a range that holds all of theirs.
 
     >>> a = tf.quantization.quantize([0.0, 1.0], 0.0, 1.0, tf.quint8).output
@@ -118,14 +101,13 @@ def quantized_concat(
     >>> c.output.shape, float(c.output_max)
     (TensorShape([4]), 1.0)
     """
-    outputs = raw.QuantizedConcat(
+    return raw.QuantizedConcat(
         concat_dim,
         list(values),
         [convert.to_tensor(m, float32) for m in input_mins],
         [convert.to_tensor(m, float32) for m in input_maxes],
         name=name,
     )
-    return Concatenated(*outputs)
 
 
-__all__ = ["Concatenated", "Quantized", "dequantize", "quantize", "quantized_concat"]
+__all__ = ["dequantize", "quantize", "quantized_concat"]

@@ -160,3 +160,21 @@ def test_errors(options, phrase):
     with pytest.raises(tf.errors.InvalidArgumentError) as caught:
         q.quantize(Y, **{**given, **options})
     assert phrase in str(caught.value)
+
+
+def test_results_are_named_after_their_op():
+    """TensorFlow's reprs."""
+    q = tf.quantization.quantize([0.0, 1.0], 0.0, 1.0, tf.quint8)
+    joined = tf.quantization.quantized_concat(0, [q.output] * 2, [0.0] * 2, [1.0] * 2)
+    one = tf.quantization.fake_quant_with_min_max_vars_gradient([1.0], [2.0], 0.0, 1.0)
+    each = tf.quantization.fake_quant_with_min_max_vars_per_channel_gradient(
+        [[1.0]], [[2.0]], [0.0], [1.0]
+    )
+    names = [type(x).__name__ for x in (q, joined, one, each)]
+    assert names == [
+        "QuantizeV2",
+        "QuantizedConcat",
+        "FakeQuantWithMinMaxVarsGradient",
+        "FakeQuantWithMinMaxVarsPerChannelGradient",
+    ]
+    assert type(tf.nn.isotonic_regression([3.0, 1.0])).__name__ == "IsotonicRegression"
