@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -24,6 +24,7 @@ from intaglio.base.shapes import TensorShape, compatible
 from intaglio.compat_v1 import default_graphs
 from intaglio.compat_v1.values import RaggedTensorValue, SparseTensorValue
 from intaglio.function.user_errors import detected_at, session_failure
+from intaglio.ir import walk
 from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import raw
@@ -31,6 +32,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.ragged.tensor import RaggedTensor
 from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, from_array
+from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.resources import MANAGER, Resource
 from intaglio.sparse.tensor import SparseTensor
 from intaglio.state.variable import Variable
@@ -89,6 +91,7 @@ class BaseSession:
         self._config = config
         self._closed = False
         self._parts: dict[Any, Callable[..., Any]] = {}
+        self._streams: dict[Node, Any] = {}  # by the node as it was recorded
         self._defaults: list[ExitStack] = []
         self.sess_str = target
 
@@ -221,18 +224,18 @@ class BaseSession:
             raise TypeError('Argument `fetch` = None has invalid type "NoneType". Cannot be None')
         if isinstance(element, (EagerTensor, bool, int, float)):
             raise TypeError(
-                f"Argument `fetch` = {leaf} has invalid type {type(leaf).__name__!r}. Must be a string or "
-                "Tensor. (Can not convert it into a Tensor or Operation.)"
+                f'Argument `fetch` = {leaf} has invalid type "{type(leaf).__name__}" must be a string or '
+                f"Tensor. (Can not convert a {type(leaf).__name__} into a Tensor or Operation.)"
             )
         try:
             found = self._graph.as_graph_element(element, allow_tensor=True, allow_operation=True)
         except TypeError as e:
             raise TypeError(
-                f"Argument `fetch` = {leaf} has invalid type {type(leaf).__name__!r}. Must be a string or Tensor. ({e})"
+                f'Argument `fetch` = {leaf} has invalid type "{type(leaf).__name__}" must be a string or Tensor. ({e})'
             ) from None
         except (ValueError, KeyError) as e:
             raise ValueError(
-                f"Argument `fetch` = {leaf} cannot be interpreted as a Tensor. ({e.args[0]})"
+                f"Argument `fetch` = {leaf} cannot be interpreted as a Tensor. ({e})"
             ) from None
         return [found], lambda values: values[0]
 
@@ -306,7 +309,16 @@ class BaseSession:
         return interpreter.compiled_with(graph, self._kernel)
 
     def _kernel(self, node: Node) -> Callable[..., Any] | None:
-        """The kernel of a node that finds a resource by name, in the session's container."""
+        """The kernel of a node that keeps something in the session: random numbers, resources found by a name."""
+        if _draws(node):
+            stream = self._stream(node)
+            return lambda *arrays: interpreter.call_kernel(
+                node.op, arrays, node.attrs, node, stream=stream
+            )
+        if any(_draws(inner) for inner in _inside(node)):
+            return lambda *arrays: interpreter.call_kernel(
+                node.op, arrays, node.attrs, node, run=self._run_inside
+            )
         if "shared_name" not in node.attrs or "container" not in node.attrs:
             return None
         attrs = {
@@ -315,6 +327,22 @@ class BaseSession:
             "shared_name": node.attrs["shared_name"] or node.name,
         }
         return lambda *arrays: interpreter.call_kernel(node.op, arrays, attrs, node)
+
+    def _stream(self, node: Node) -> Any:
+        """The session's own random numbers for a node: a new session draws the same again."""
+        traced = node.source or node
+        found = self._streams.get(traced)
+        if found is None:
+            found = SERVICES.stream.for_node(node.op, node.attrs)
+            found = self._streams.setdefault(traced, found)
+        return found
+
+    def _run_inside(self, graph: FrozenGraph, arrays: Sequence[Any]) -> list[Any]:
+        """Runs a branch, body or called graph that draws random numbers."""
+        run = self._parts.get(graph)
+        if run is None:
+            run = self._parts[graph] = interpreter.compiled_with(graph, self._kernel)
+        return list(run(*arrays))
 
 
 class Session(BaseSession):
@@ -349,6 +377,18 @@ class InteractiveSession(BaseSession):
         """Ends the session."""
         self._leave()
         super().close()
+
+
+def _draws(node: Node) -> bool:
+    return ("service", "stream") in node.op.kernel_order
+
+
+def _inside(node: Node) -> Iterator[Node]:
+    """The nodes of the branches, bodies and called graphs of a node, and of those in them."""
+    for graph in walk.attached(node):
+        for inner in graph.nodes:
+            yield inner
+            yield from _inside(inner)
 
 
 def _hashable(tensor: Any) -> Any:
@@ -386,8 +426,8 @@ def _array_for(tensor: SymbolicTensor, value: Any) -> Any:
     if isinstance(value, SymbolicTensor):
         raise TypeError(
             "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, "
-            f"strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value!r} "
-            f"which was passed to the argument `feed_dict` with key {tensor!r}."
+            f"strings, lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} "
+            f"which was passed to the argument `feed_dict` with key {tensor}."
         )
     if isinstance(value, EagerTensor):
         array = value._array

@@ -107,10 +107,12 @@ def call_kernel(
     attrs: dict[str, Any],
     node: Node | None = None,
     run: Callable[[Graph, Sequence[Any]], list[Any]] | None = None,
+    stream: Any = None,
 ) -> Any:
     """Calls an op's kernel with the services it requests: as eager calls do, or for a node.
 
-    `run` carries out branches and bodies, where that is not to be as usual.
+    `run` carries out branches and bodies, where that is not to be as usual; `stream` is the state
+    of a random op, where that is not the node's own.
     """
     values = op.sig.group(arrays, attrs) if op.has_lists else arrays
     types = None
@@ -122,7 +124,9 @@ def call_kernel(
             args.append(attrs[key])
         elif kind == "service":
             service: Any = run if run and key == "run" else getattr(SERVICES, key)
-            if node is not None and hasattr(service, "for_node"):
+            if stream is not None and key == "stream":
+                service = stream
+            elif node is not None and hasattr(service, "for_node"):
                 service = kept(node, service)
             elif hasattr(service, "for_call"):
                 types = types or op.types_of([_Typed(a) for a in arrays], attrs)

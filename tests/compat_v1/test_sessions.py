@@ -255,3 +255,31 @@ def test_what_keras_2_does_in_graphs_of_tensorflow_1():
         assert after._unconditional_update
         assert after._get_control_flow_context() is None
         assert eager_context.get_config().allow_soft_placement is False
+
+
+def test_each_session_has_random_numbers_of_its_own() -> None:
+    """A new session begins with the first numbers again, whatever another drew; TensorFlow was asked.
+
+    In branches and loops too, and of fetches in other combinations one stream goes on.
+    """
+    with tf.Graph().as_default() as graph:
+        v1.set_random_seed(4)
+        plain = v1.random_normal([2], seed=1)
+        variable = v1.get_variable("v", [2])
+        branch = tf.cond(tf.constant(True), lambda: v1.random_uniform([2]), lambda: tf.zeros([2]))
+        loop = tf.while_loop(
+            lambda i, x: i < 3, lambda i, x: (i + 1, x + v1.random_uniform([2])), [0, tf.zeros([2])]
+        )[1]
+    fetches = [plain, branch, loop]
+    first, second = v1.Session(graph=graph), v1.Session(graph=graph)
+    drawn = [first.run(fetches) for _ in range(3)]
+    np.testing.assert_allclose(drawn[0][0], [0.5251813, -0.5873255], rtol=1e-5)
+    first.run(variable.initializer)
+    np.testing.assert_array_equal(drawn[0], second.run(fetches))
+    alone = [second.run(f) for f in fetches]
+    np.testing.assert_array_equal(drawn[1], alone)
+    np.testing.assert_array_equal(drawn[2], second.run(fetches[::-1])[::-1])
+    second.run(variable.initializer)
+    np.testing.assert_array_equal(first.run(variable), second.run(variable))
+    third = v1.Session(graph=graph)
+    np.testing.assert_array_equal(third.run([*fetches, plain])[:3], drawn[0])
