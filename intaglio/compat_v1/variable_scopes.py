@@ -8,6 +8,7 @@ TensorFlow.
 from __future__ import annotations
 
 import enum
+import inspect
 import threading
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -433,17 +434,39 @@ def _parts(
             yield part.sizes, initializer
 
 
+def _takes_nothing(function: Any) -> bool:
+    """Whether a function may be called without arguments; True where Python does not know."""
+    try:
+        inspect.signature(function).bind()
+    except TypeError:
+        return False
+    except ValueError:  # a function in C without a text of its signature
+        return True
+    return True
+
+
 def _new(
     name: str, shape: Any, dtype: Any, initializer: Any, trainable: bool | None, constraint: Any
 ) -> Any:
     if initializer is None:
         if not (dtype.is_floating or dtype.is_integer or dtype.is_bool):
             raise ValueError(f"An initializer for variable {name} of {dtype} is required")
+        if shape is None:
+            raise ValueError(
+                f"Variable {name} did not get an initializer, so its `shape` argument must be specified."
+            )
         initializer = GlorotUniform() if dtype.is_floating else Zeros()
     if callable(initializer):
         if isinstance(initializer, type):
             initializer = initializer()
         function = initializer
+        fits = _takes_nothing(function) if shape is None else TensorShape(shape).is_fully_defined()
+        if not fits:
+            raise ValueError(
+                "The initializer passed is not valid. It should be a callable with no arguments and the shape "
+                "should not be provided or an instance of `tf.keras.initializers.*' and `shape` should be "
+                "fully defined."
+            )
 
         def value() -> Any:
             return function() if shape is None else function(_list(shape), dtype=dtype)

@@ -244,3 +244,24 @@ def test_what_keras_2_asks_of_graphs_and_ragged_tensors():
         framework.assert_splits_match([splits, [tf.constant([0, 2, 3])]])
     with pytest.raises(ValueError, match="identical ragged splits"):
         framework.assert_splits_match([splits, []])
+
+
+def test_initializers_that_do_not_fit_the_shape():
+    """TensorFlow's answers: without a shape, a function of the shape is no initializer."""
+    zeros = tf1.zeros_initializer()
+    with tf1.Graph().as_default():
+        with pytest.raises(
+            ValueError, match="Variable a did not get an initializer, so its `shape`"
+        ):
+            tf1.get_variable("a")
+        cases = [
+            {"initializer": zeros},
+            {"shape": [None]},
+            {"shape": [None, 2], "initializer": zeros},
+            {"initializer": lambda shape, dtype: tf.zeros(shape, dtype)},
+        ]
+        for number, case in enumerate(cases):
+            with pytest.raises(ValueError, match="The initializer passed is not valid"):
+                tf1.get_variable(f"b{number}", **case)
+        for number, function in enumerate((lambda: tf.ones([2]), lambda dtype=None: tf.ones([2]))):
+            assert tf1.get_variable(f"c{number}", initializer=function).shape == [2]
