@@ -121,9 +121,9 @@ def records(file: Any) -> Iterator[bytes]:
             yield from _checked(data, np.array(starts), offset)
             data, offset = data[end:], offset + end
         if not more:
-            if data:
+            if len(data) >= HEAD:  # less is no record, as TensorFlow reads
                 _missing(data, offset)
-                raise errors.DataLossError(None, None, _truncated(data, offset))
+                raise errors.DataLossError(None, None, _truncated(offset))
             return
 
 
@@ -176,9 +176,7 @@ def _numbers(octets: np.ndarray, offsets: np.ndarray, size: int) -> np.ndarray:
     return octets[offsets[:, None] + np.arange(size)]
 
 
-def _truncated(data: bytes, offset: int) -> str:
-    if len(data) < HEAD:
-        return f"truncated record at {offset}"
+def _truncated(offset: int) -> str:
     return f"truncated record at {offset}' failed with Read less bytes than requested"
 
 

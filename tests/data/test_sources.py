@@ -136,6 +136,22 @@ def test_records(tmp_path):
         list(tf.data.TFRecordDataset(str(path)))
 
 
+@pytest.mark.parametrize("length", range(len(RECORDS) + 1))
+def test_a_file_that_ends_within_a_record(tmp_path, length):
+    """TensorFlow, asked for every length: a head that is not whole is the end of the file."""
+    path = tmp_path / "r.tfrecord"
+    path.write_bytes(RECORDS[:length])
+    first, second = 12 + 3 + 4, 12 + 4
+    whole = [b"abc", b""][: (length >= first) + (length >= first + second)]
+    rest = length - first * (length >= first) - second * (length >= first + second)
+    found = []
+    try:
+        found += tf.data.TFRecordDataset(str(path)).as_numpy_iterator()
+        assert rest < 12 and found == whole
+    except tf.errors.DataLossError as e:
+        assert rest >= 12 and f"truncated record at {length - rest}" in str(e)
+
+
 def test_list_files(tmp_path):
     for name in ("b", "a", "c"):
         (tmp_path / name).touch()
