@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from intaglio.base import later
+from intaglio.base.forward_compatibility import forward_compatibility_horizon, forward_compatible
 from intaglio.base.text_conversion import as_bytes, as_str, as_str_any, as_text, path_to_str
 from intaglio.compat_v1.dimensions import dimension_at_index, dimension_value
 from intaglio.tf.compat import v1
@@ -38,6 +39,8 @@ __all__ = [
     "complex_types",
     "dimension_at_index",
     "dimension_value",
+    "forward_compatibility_horizon",
+    "forward_compatible",
     "integral_types",
     "path_to_str",
     "real_types",
