@@ -244,10 +244,11 @@ OWN: dict[str, dict[str, str]] = {
         )
     },
     "data": {
-        name: f"intaglio.tf.data:{name}"
-        for name in ("Dataset", "FixedLengthRecordDataset", "TFRecordDataset", "TextLineDataset")
+        name: f"intaglio.data.session_datasets:{name}"
+        for name in ("FixedLengthRecordDataset", "TFRecordDataset", "TextLineDataset")
     }
     | {
+        "Dataset": "intaglio.data.session_datasets:DatasetV1",
         **{
             name: f"intaglio.data.session_iterators:{name}"
             for name in ("Iterator", "make_initializable_iterator", "make_one_shot_iterator")

@@ -76,13 +76,9 @@ class RaggedTensorValue:
         return f"tf.RaggedTensorValue(values={self.values!r}, row_splits={self.row_splits!r})"
 
 
-def _of_spec(dataset: Any, method: str) -> Any:
-    return nest.map_structure(lambda spec: getattr(spec, method)(), dataset.element_spec)
-
-
 def output_classes(dataset_or_iterator: Any) -> Any:
     """The classes of the components of an element."""
-    return _of_spec(dataset_or_iterator, "_to_legacy_output_classes")
+    return nest.map_structure(lambda spec: spec.value_type, dataset_or_iterator.element_spec)
 
 
 def output_shapes(dataset_or_iterator: Any) -> Any:

@@ -20,14 +20,15 @@ from intaglio.type_specs.type_spec import BatchableTypeSpec
 
 
 @functools.cache
-def kind(name: str) -> Any:
+def kind(name: str, base: Any) -> Any:
     """The subclass of Dataset of that name, by which a dataset prints."""
-    return type(name, (HOOKS.dataset,), {"__module__": HOOKS.dataset.__module__})
+    return type(name, (base,), {"__module__": base.__module__})
 
 
 def dataset_of_handle(name: str, handle: Tensor, structure: Any, inputs: Sequence[Any] = ()) -> Any:
     """A dataset of a handle that prints as `name`, with the merged options of its input datasets."""
-    dataset = kind(name)(handle)
+    base = next((d.base_of_derived for d in inputs if d.base_of_derived), HOOKS.dataset)
+    dataset = kind(name, base)(handle)
     dataset._element_spec = structure
     for other in inputs:
         dataset._options = dataset._options.merge(other._options)

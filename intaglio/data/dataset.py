@@ -70,6 +70,9 @@ class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T])
     it a loop of the graph.
     """
 
+    # The class of the datasets that transformations make of this one, where it is not Dataset.
+    base_of_derived: type[Dataset[Any]] | None = None
+
     def __init__(self, variant_tensor: Any) -> None:
         self.handle_tensor = variant_tensor
         self._element_spec: Any = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import weakref
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from intaglio.base.dtypes import (
     VARIANT_MARKER,
     int64,
     resource,
+    string,
     uint64,
     variant,
 )
@@ -34,6 +37,7 @@ class IteratorResource:
         "_advance",
         "_ahead",
         "_checked",
+        "_handle",
         "_lock",
         "_root",
         "count",
@@ -50,10 +54,19 @@ class IteratorResource:
         self._advance: Advance | None = None
         self._ahead: Element | None = None
         self._checked: Any = None  # the types that an element had
+        self._handle: bytes | None = None
         self._lock = lasting_lock()
         self._root = Root()
         self.stage: Stage | None = None
         self.count = 0
+
+    def string_handle(self) -> bytes:
+        """What stands for the iterator where a graph takes one as a string."""
+        with self._lock:
+            if self._handle is None:
+                self._handle = b"iterator %d" % next(_numbers)
+                _BY_HANDLE[self._handle] = self
+            return self._handle
 
     def begin(self, stage: Stage) -> None:
         """Starts at the first element of the stage."""
@@ -211,6 +224,41 @@ class OneShotIterator(IteratorOp):
         found = resources.shared(shared_name, container, lambda name: IteratorResource())
         if found.stage is None:
             found.begin(run(dataset_factory, [])[0])
+        return found
+
+
+# Handles as strings, and the iterators that they stand for. A handle is a number of its iterator, and
+# nothing of the process: what a program reads from outside names no iterator that it was not given.
+_BY_HANDLE: weakref.WeakValueDictionary[bytes, IteratorResource] = weakref.WeakValueDictionary()
+_numbers = itertools.count()
+
+
+@op
+class IteratorToStringHandle(IteratorOp):
+    """A string that stands for the iterator, in this process."""
+
+    signature = "resource_handle: resource; -> string_handle: string"
+
+    def infer(self) -> Spec:
+        return Spec(string, ())
+
+    def kernel(self, resource_handle):
+        return np.array(resource_handle.string_handle(), object)
+
+
+@op
+class IteratorFromStringHandleV2(IteratorOp):
+    """The iterator for which a string stands."""
+
+    signature = f"string_handle: string; {ELEMENTS} -> resource_handle: resource"
+
+    def infer(self) -> Spec:
+        return Spec(resource, ())
+
+    def kernel(self, string_handle):
+        found = _BY_HANDLE.get(string_handle.item())
+        if found is None:
+            raise errors.invalid_argument("Could not parse string_handle as a valid ResourceHandle")
         return found
 
 

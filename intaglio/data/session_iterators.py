@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.base import nest
+from intaglio.base.dtypes import string
 from intaglio.base.shapes import TensorShape
 from intaglio.data import element, iterating
 from intaglio.ir.graph import Graph, SymbolicTensor
-from intaglio.opdef import raw
+from intaglio.opdef import convert, raw
 from intaglio.trace import scopes
 from intaglio.trace.variable_creation import nodes_above
 from intaglio.type_specs.type_spec import TensorSpec
@@ -49,7 +50,28 @@ class Iterator(iterating.Iterator[Any]):
 
     def get_next(self, name: str | None = None) -> Any:
         """The tensors of the next element; running them raises OutOfRangeError after the last."""
-        return self._recorded()
+        tensors = raw.IteratorGetNext(
+            self.handle_tensor, **element.output_attrs(self.element_spec), name=name
+        )
+        return element.packed(self.element_spec, tensors)
+
+    def string_handle(self, name: str | None = None) -> Any:
+        """A string tensor that stands for the iterator, to be fed to `from_string_handle`."""
+        return raw.IteratorToStringHandle(self.handle_tensor, name=name)
+
+    @staticmethod
+    def from_string_handle(
+        string_handle: Any, output_types: Any, output_shapes: Any = None, output_classes: Any = None
+    ) -> Iterator:
+        """The iterator for which a string stands when the graph runs: that of a session's `string_handle()`.
+
+        Running it raises InvalidArgumentError for any other string, and for elements of other types.
+        """
+        spec = _spec(output_types, output_shapes)
+        handle = raw.IteratorFromStringHandleV2(
+            convert.to_tensor(string_handle, string), **element.output_attrs(spec)
+        )
+        return Iterator(handle, spec)
 
     @staticmethod
     def from_structure(
@@ -59,13 +81,7 @@ class Iterator(iterating.Iterator[Any]):
         output_classes: Any = None,
     ) -> Iterator:
         """An iterator over elements of a structure, which `make_initializer` gives datasets."""
-        shapes = output_shapes
-        if shapes is None:
-            shapes = nest.map_structure(lambda _: TensorShape(None), output_types)
-        flat = nest.flatten_up_to(output_types, shapes)
-        kinds = nest.flatten(output_types)
-        specs = [TensorSpec(shape, kind) for shape, kind in zip(flat, kinds, strict=True)]
-        spec = nest.pack_sequence_as(output_types, specs)
+        spec = _spec(output_types, output_shapes)
         return Iterator(_named_handle(spec, shared_name), spec)
 
     @property
@@ -77,6 +93,22 @@ class Iterator(iterating.Iterator[Any]):
     def output_shapes(self) -> Any:
         """The shapes of an element."""
         return nest.map_structure(lambda spec: spec.shape, self.element_spec)
+
+    @property
+    def output_classes(self) -> Any:
+        """The classes of the components of an element."""
+        return nest.map_structure(lambda spec: spec.value_type, self.element_spec)
+
+
+def _spec(output_types: Any, output_shapes: Any) -> Any:
+    """The structure of specs of these dtypes and shapes; without shapes, of any."""
+    shapes = output_shapes
+    if shapes is None:
+        shapes = nest.map_structure(lambda _: TensorShape(None), output_types)
+    flat = nest.flatten_up_to(output_types, shapes)
+    kinds = nest.flatten(output_types)
+    specs = [TensorSpec(shape, kind) for shape, kind in zip(flat, kinds, strict=True)]
+    return nest.pack_sequence_as(output_types, specs)
 
 
 def make_one_shot_iterator(dataset: Any) -> Any:
