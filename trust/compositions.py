@@ -38,9 +38,11 @@ SHAPES = [
     (2, 130),
 ]
 EMPTY = [(0, 3), (2, 0), (0, 0)]
+# Of which threads have a share, and several tiles.
+LARGE = [(129, 65), (300, 50), (64, 257), (1, 5000), (3000, 1), (1000, 7), (33, 300)]
 DTYPES = {tf.float32: 20, tf.float64: 8, tf.float16: 2, tf.bfloat16: 2, tf.int32: 4, tf.int64: 1}
 # Beyond, rounding decides too much, and squares of squares are infinite.
-MAX_MAGNITUDE, MAX_ELEMENTS = 1e4, 20_000
+MAX_MAGNITUDE, MAX_ELEMENTS = 1e4, 40_000
 CALLS = 4
 KINDS: dict[str, int] = {
     "ELEMENTWISE": 22, "MOVES": 24, "REDUCTIONS": 22, "PRODUCTS": 8, "CONTROL": 8, "OTHERS": 8,
@@ -70,6 +72,8 @@ class Compose:
         self.shapes = rng.sample(SHAPES, CALLS)
         if self.empty:
             self.shapes[-1] = rng.choice(EMPTY)
+        if rng.random() < 0.12:
+            self.shapes[1] = rng.choice(LARGE)
         self.scale = rng.choice([1.0, 1.0, 3.0])
         self.counter = 0
         self.functions: list[Function] = []

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.ops import compiled
 
 INF, NAN = np.inf, np.nan
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -52,3 +53,35 @@ def test_extremes_of_segments_are_finite_at_least(dtype: str, columns: int, sign
         np.testing.assert_array_equal(
             got, np.tile(want[:, np.newaxis], columns) if columns else want
         )
+
+
+@pytest.mark.parametrize("shape", [(6,), (6, 3), (2, 130), (9, 700), (3000, 2), (70, 40)])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_extremes_of_segments_of_infinities(
+    monkeypatch: pytest.MonkeyPatch,
+    at_once: bool,
+    largest: bool,
+    dtype: str,
+    shape: tuple[int, ...],
+) -> None:
+    """-inf is no larger than the largest finite number below 0, with which TensorFlow 2.21 begins."""
+    least = 0 if at_once else 1 << 60  # work from which on the kernel itself is machine code
+    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", least)
+    monkeypatch.setattr(compiled, "MIN_COMPILED_WORK", least)
+    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    sign = 1.0 if largest else -1.0
+    x = np.full(shape, -np.inf * sign)
+    x[1::3] = sign
+    x = tf.cast(tf.constant(x), dtype)
+    ids = tf.range(shape[0]) % 3
+    function = tf.math.unsorted_segment_max if largest else tf.math.unsorted_segment_min
+    limit = -sign * float(x.dtype.max)
+    want = np.full((4, *shape[1:]), limit)
+    want[1] = sign
+    for order in (ids, tf.sort(ids)):
+        rows = tf.gather(x, tf.argsort(ids, stable=True)) if order is not ids else x
+        for run in (function, tf.function(function), tf.function(function, jit_compile=True)):
+            got = tf.cast(run(rows, order, 4), tf.float64).numpy()
+            np.testing.assert_array_equal(got, want)

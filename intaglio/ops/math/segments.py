@@ -43,7 +43,8 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
     wide_rows = rows.size >= MIN_ROW_ELEMENTS * len(rows)
     run = _compiled(ufunc, rows, wide_rows) if rows.ndim > 1 else None
     if run is not None:
-        return run(rows, None, flat, count, empty).astype(dtype, copy=False)
+        parts = run(rows, None, flat, count, empty)
+        return _no_better(parts, ufunc, start).astype(dtype, copy=False)
     result = np.full_like(values, start, order="C", shape=(count, *rows.shape[1:]))
     if rows.ndim == 1 and values.dtype.kind in "iuf":
         ufunc.at(result, flat, rows)  # quick for vectors of numbers
@@ -55,15 +56,19 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
         begins = starts_of_runs(ordered)
         put_together = _row_by_row(ufunc) if wide_rows else ufunc.reduceat
         parts = put_together(rows, begins, axis=0, dtype=values.dtype)
-        if ufunc in (np.maximum, np.minimum):
-            # An infinity beyond `start` gives `start`, as where elements are taken one by one.
-            ufunc(parts, np.asarray(start, parts.dtype), out=parts)
-        result[ordered[begins]] = parts
+        result[ordered[begins]] = _no_better(parts, ufunc, start)
     if empty is not start:
         seen = np.zeros(count, bool)
         seen[flat] = True
         result[~seen] = empty
     return result.astype(dtype) if wide else result
+
+
+def _no_better(parts: Any, ufunc: Any, start: Any) -> Any:
+    """Extremes, where an infinity beyond `start` gives `start`, as where elements are taken one by one."""
+    if ufunc in (np.maximum, np.minimum):
+        ufunc(parts, np.asarray(start, parts.dtype), out=parts)
+    return parts
 
 
 def _row_by_row(ufunc: Any) -> Any:
