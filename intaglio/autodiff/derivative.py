@@ -322,6 +322,10 @@ class BackwardGraph(FuncGraph):
         """The forward graph's value behind a tensor, or None."""
         return self._source.value(tensor)
 
+    def reaches(self, tensor: Any) -> bool:
+        """True for a value of the forward graph, which branches within this one may capture, too."""
+        return self.forward_value(tensor) is not None
+
     def capture(self, tensor: Tensor, name: str | None = None) -> SymbolicTensor:
         """A value of the forward graph, or of outside, as an input; constants are copied."""
         found = self.captured.get(id(tensor))

@@ -392,9 +392,15 @@ class FuncGraph(Graph):
         self._effects.note(node)
 
     def _encloses(self, tensor: Any) -> bool:
-        """True if the tensor's graph is being recorded outside this one right now."""
-        graph = tensor.graph
-        return any(getattr(lv, "graph", None) is graph for lv in door.stack().levels)
+        """True if a graph that is being recorded outside this one right now has the tensor."""
+        graphs = [getattr(lv, "graph", None) for lv in door.stack().levels]
+        if any(graph is tensor.graph for graph in graphs):
+            return True
+        return any(g.reaches(tensor) for g in graphs if isinstance(g, FuncGraph) and g is not self)
+
+    def reaches(self, tensor: Any) -> bool:
+        """True if a tensor of a graph that is finished can be captured nevertheless."""
+        return False
 
     def freeze_function(self) -> FrozenGraph:
         """The finished graph, without work that neither outputs nor effects need."""

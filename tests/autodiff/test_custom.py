@@ -263,3 +263,75 @@ def test_methods(wrap: Any) -> None:
         found += [float(y), float(tape.gradient(y, x))]
     assert found == [6.0, 100.0, 4.0, 6.0, 4.0, 5.0]
     assert Scaled.method.__name__ == "method"
+
+
+INNER: dict[str, Any] = {
+    "cond": lambda z, c: tf.cond(tf.reduce_sum(z) > 0, lambda: z * c, lambda: c - z),
+    "while": lambda z, c: tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a * c), [0, z])[1],
+    "case": lambda z, c: tf.switch_case(tf.size(z) % 2, [lambda: z - c, lambda: z * c]),
+    "map": lambda z, c: tf.map_fn(lambda e: e * tf.reduce_sum(c), z),
+    "rows": lambda z, c: tf.vectorized_map(lambda e: e * tf.reduce_sum(c), z),
+    "function": lambda z, c: tf.function(lambda a: a * c)(z),
+    "nested": lambda z, c: tf.cond(
+        tf.size(z) > 1,
+        lambda: tf.while_loop(lambda i, a: i < 2, lambda i, a: (i + 1, a * c), [0, z])[1],
+        lambda: z,
+    ),
+}
+AROUND: dict[str, Any] = {
+    "fold": lambda f, x: tf.foldl(lambda s, e: s + f(e), x, initializer=tf.zeros([3])),
+    "branch": lambda f, x: tf.cond(tf.reduce_sum(x) > 0, lambda: f(x[0]), lambda: x[0]),
+    "loop in branch": lambda f, x: tf.cond(
+        tf.reduce_sum(x) > 0,
+        lambda: tf.foldl(lambda s, e: s + f(e), x, initializer=tf.zeros([3])),
+        lambda: x[0],
+    ),
+}
+
+
+@pytest.mark.parametrize("around", AROUND)
+@pytest.mark.parametrize("inner", INNER)
+@pytest.mark.parametrize("kind", ["recomputed", "rule"])
+def test_gradients_with_branches_capture_values_of_the_graph_that_they_are_the_gradient_of(
+    kind: str, inner: str, around: str
+) -> None:
+    """A branch of a gradient's graph names a value of an iteration that is over: TensorFlow 2.21 saves it, too."""
+    compute = INNER[inner]
+
+    def recomputed(e: Any) -> Any:
+        c = tf.sin(e)
+        return tf.recompute_grad(lambda z: compute(z, c))(e)
+
+    def rule(e: Any) -> Any:
+        c = tf.sin(e)
+
+        @tf.custom_gradient
+        def squared(z: Any) -> Any:
+            return z * z, lambda dy: dy * compute(z, c)
+
+        return squared(e)
+
+    def gradient(x: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = AROUND[around](recomputed if kind == "recomputed" else rule, x)
+        return tape.gradient(y, x)
+
+    x = tf.constant([[0.5, 0.25, -0.125], [1.0, -0.5, 0.75]])
+    want = gradient(x).numpy()
+    assert np.abs(want).max() > 0.1
+    for jit in (None, True):
+        run = tf.function(gradient, jit_compile=jit)
+        np.testing.assert_allclose(run(x), want, rtol=1e-5, atol=1e-7)
+
+
+def test_a_value_of_a_loop_that_is_over_is_out_of_scope_in_a_branch() -> None:
+    kept: list[Any] = []
+
+    @tf.function
+    def f(x: Any) -> Any:
+        tf.foldl(lambda s, e: kept.append(e * 2) or s + e, x)
+        return tf.cond(tf.reduce_sum(x) > 0, lambda: kept[0] + 1, lambda: kept[0])
+
+    with pytest.raises(TypeError, match="out of scope"):
+        f(tf.ones([2, 3]))
