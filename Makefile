@@ -14,8 +14,8 @@ LOWEST := .venv-lowest
 TESTS  ?=
 KERAS_TESTS ?= losses metrics layers/activations layers/normalization
 
-.PHONY: help run test test-lowest wheels keras-tests keras-smoke client-tests check types architecture bench \
-	bench-programs docs site release-check clean \
+.PHONY: help run test test-lowest prepared wheels keras-tests keras-smoke client-tests check types architecture bench \
+	bench-first-calls bench-programs docs site release-check clean \
 	xla-tests hunt fuzz kills soak serving test-export export-tools demo
 
 help:
@@ -32,6 +32,7 @@ help:
 	@echo "make check  format, lint, types, layers, architecture tests"
 	@echo "make bench  measure; PEERS=tensorflow,jax,torch builds their environments too"
 	@echo "make bench-programs  whole programs against TensorFlow; QUICK=1, ONLY=pattern, SEED=number"
+	@echo "make bench-first-calls  first calls against TensorFlow, with nothing compiled before"
 	@echo "make hunt   random programs, N=number; fuzz, kills, soak, serving likewise: tables in docs/trust.md"
 	@echo "make docs   write docs/coverage.md, docs/keras.md, the diagrams of docs/architecture.md"
 	@echo "            and the outputs in README and docs/tour anew"
@@ -88,7 +89,11 @@ demo: $(RUNS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[export]"
 	$(BIN)/python examples/web_digits/build.py demo
 
-wheels:
+# Machine code for the levels of x86-64 that this processor has, which wheels bring along.
+prepared: $(STAMP)
+	$(BIN)/python -m intaglio.tools.preparation
+
+wheels: prepared
 	$(PYTHON) -m pip wheel --quiet --disable-pip-version-check --no-deps --wheel-dir dist \
 		. packages/tensorflow-intaglio
 
@@ -125,6 +130,9 @@ architecture: $(STAMP)
 bench: $(STAMP)
 	$(BIN)/python -m benchmarks $(if $(PEERS),--peers $(PEERS))
 
+bench-first-calls: $(STAMP)
+	$(BIN)/python -m benchmarks.first_calls
+
 bench-programs: $(STAMP)
 	$(BIN)/python -m benchmarks.programs $(if $(QUICK),--quick) $(if $(ONLY),--only '$(ONLY)') \
 		$(if $(SEED),--seed $(SEED))
@@ -153,7 +161,7 @@ site:
 
 # What a release needs, without publishing: both forms built, their metadata checked, the wheel and then
 # the sdist installed into new environments, a program run in each.
-release-check:
+release-check: prepared
 	$(PYTHON) -m tests.release build/release
 
 clean:

@@ -10,7 +10,6 @@ libraries alternate. A second process of Intaglio finds what the first has left 
 from __future__ import annotations
 
 import argparse
-import compileall
 import datetime
 import importlib
 import json
@@ -151,7 +150,6 @@ def _close(a: np.ndarray, b: np.ndarray) -> bool:
 
 def measure(rounds: int, only: str, modes: Iterable[str]) -> tuple[list[Row], list[str]]:
     """The rows, medians of the rounds, and what is wrong."""
-    compileall.compile_dir(peers.ROOT / "intaglio", quiet=2)
     own, other = Library("intaglio"), Library("tensorflow")
     rows: list[Row] = []
     errors: list[str] = []
@@ -230,9 +228,9 @@ def page(rows: list[Row], errors: list[str], rounds: int) -> str:
         f"{datetime.date.today().isoformat()}, {platform.machine()}, {os.cpu_count()} cores, Python "
         f"{platform.python_version()}, NumPy {np.__version__}. Every call is the first of a process "
         "that has only imported the library, its arguments are there, and Intaglio finds no compiled "
-        "code on disk. Processor time of all threads, for others use the machine too; "
+        "code but what a wheel brings (`make prepared`). Processor time of all threads, for others use the machine too; "
         f"medians of {rounds} rounds in which the two alternate. The last column is the "
-        "ratio of a process that finds the code which another one has left. The expressions are in "
+        "ratio of a process that finds on disk what another one has compiled. The expressions are in "
         "[first_call_cases.py](first_call_cases.py). In bold is what is above 1.5, eagerly, or 1, in "
         "graphs and under jit.",
         "",
@@ -263,12 +261,17 @@ def main() -> None:
     parser.add_argument("--only", default="", help="part of the name of a family or of a call")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--mode", help="eager, graph or jit")
+    parser.add_argument(
+        "--installed", action="store_true", help="machine code has been prepared already"
+    )
     parser.add_argument("--serve", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.serve:
         serve(options.serve)
         return
     peers.build("tensorflow")
+    if not options.installed:
+        peers.install()
     modes = (options.mode,) if options.mode else tuple(LIMITS)
     rows, errors = measure(options.rounds, options.only, modes)
     if options.only or options.mode:

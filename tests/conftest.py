@@ -14,6 +14,8 @@ from hypothesis import settings
 
 _PLACE = pathlib.Path(tempfile.gettempdir()) / f"intaglio-tests-{getpass.getuser()}"
 os.environ.setdefault("INTAGLIO_CACHE", str(_PLACE))
+# Tests are of what is compiled now.
+os.environ.setdefault("INTAGLIO_PREPARED", "")
 # How long an example takes says how busy the machine is; speed is measured in benchmarks.
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")

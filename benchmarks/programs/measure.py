@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import compileall
 import contextlib
 import json
 import os
@@ -18,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-import intaglio
 from benchmarks import peers
 from benchmarks.programs.registry import Program
 from benchmarks.programs.worker import Job
@@ -274,7 +272,7 @@ def line(found: Measured, seconds: float) -> str:
 def measure_all(programs: list[Program], options: Options) -> list[Measured]:
     """The programs one after the other, with a line each."""
     found: list[Measured] = []
-    compileall.compile_dir(pathlib.Path(intaglio.__file__).parent, quiet=2)
+    peers.install()
     with tempfile.TemporaryDirectory(prefix="programs-") as folder:
         libraries = {name: Library(name, pathlib.Path(folder)) for name in LIBRARIES}
         for one in programs:

@@ -143,8 +143,7 @@ def test_processes_that_write_at_once_read_whole_files(tmp_path):
     assert [p.suffix for p in tmp_path.iterdir()] == [".o"]
 
 
-@pytest.mark.parametrize("changed", ["CPU", "FEATURES", "VERSION"])
-def test_code_for_another_processor_or_version_is_not_used(changed, monkeypatch, tmp_path):
+def test_code_for_another_processor_or_version_is_not_used(monkeypatch, tmp_path):
     monkeypatch.setenv("INTAGLIO_CACHE", str(tmp_path))
     text = "define i64 @f() {\n  ret i64 7\n}\n"
     jit.compiled(text)
@@ -153,12 +152,31 @@ def test_code_for_another_processor_or_version_is_not_used(changed, monkeypatch,
     monkeypatch.setattr(object_cache, "read", lambda name: read.append(kept(name)) or read[-1])
     jit.compiled(text)
     assert read[-1] is not None
-    same = getattr(jit, changed)
-    monkeypatch.setattr(jit, changed, same + ("" if changed == "CPU" else ",") + "x")
+    monkeypatch.setattr(jit, "IDENTITY", "another")
     monkeypatch.setattr(compiler, "machine", lambda *_: Machine())
     assert jit.compiled(text) == b"other"
     assert read[-1] is None
     assert len(list(tmp_path.iterdir())) == 2
+
+
+IDENTITY = "from intaglio.native.llvm import processor\nprint(processor.IDENTITY, processor.WIDTH)"
+NEWER = """
+import importlib.util, sys, types
+spec = types.SimpleNamespace(origin="/elsewhere/__init__.py")
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name: spec if name == "llvmlite" else found(name)
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="as Linux tells of processors")
+def test_code_is_named_by_what_it_depends_on():
+    said = [
+        output(IDENTITY).stdout,
+        output(IDENTITY, INTAGLIO_VECTOR_BYTES="16").stdout,
+        output(NEWER + IDENTITY).stdout if jit.MACHINE == "x86_64" else "",
+    ]
+    assert len(set(said)) == 3
+    assert output(IDENTITY).stdout == said[0]
 
 
 class Machine:

@@ -13,7 +13,7 @@ from typing import Any
 
 from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.kernels.winograd_transforms import Sums, Transform, two_dimensional
-from intaglio.native.llvm import jit
+from intaglio.native.llvm import jit, processor
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
@@ -40,7 +40,7 @@ DIMS = (
 )
 # Products of a single vector read a number for every multiplication, which is all that these
 # processors can read. They can issue shuffles beside multiplications; others cannot.
-SHUFFLES = jit.CPU.startswith("znver") and jit.WIDTH == 64
+SHUFFLES = processor.NAME.startswith("znver") and jit.WIDTH == 64
 # Numbers that are read together to be shuffled.
 FOUR = 4
 

@@ -15,15 +15,14 @@ from typing import Any
 
 from intaglio.base import later
 from intaglio.base.locks import lasting_lock
-from intaglio.native.llvm import background, loader, object_cache, processor, target
+from intaglio.native.llvm import background, loader, object_cache, prepared, processor, target
 from intaglio.native.llvm.executable import executable_memory
 
 if not executable_memory():
     raise ImportError("the system forbids memory that is written and then executed")
 
 # What is known of the processor, which code is written for.
-CPU, FEATURES, VERSION = processor.CPU, processor.FEATURES, processor.VERSION
-TRIPLE, MACHINE, WIDTH = processor.TRIPLE, processor.MACHINE, processor.WIDTH
+IDENTITY, MACHINE, WIDTH = processor.IDENTITY, processor.MACHINE, processor.WIDTH
 HAS_FMA, FUSES_PRODUCTS = processor.HAS_FMA, processor.FUSES_PRODUCTS
 HAS_HALF, PERMUTED_ENTRIES = processor.HAS_HALF, processor.PERMUTED_ENTRIES
 has_feature = processor.has_feature
@@ -40,16 +39,16 @@ def _compiler() -> Any:
 
 
 def compiled(text: str, effort: int = KERNEL_EFFORT) -> bytes:
-    """The object file of a module, from disk if it was compiled before.
+    """The object file of a module: from disk if it was compiled before, or came with the package.
 
     Raises RuntimeError, with LLVM's message, if the text is no valid module.
     """
-    name = object_cache.name_of(text, CPU, FEATURES, VERSION, str(effort))
-    code = object_cache.read(name)
+    name = object_cache.name_of(text, IDENTITY, str(effort))
+    code = object_cache.read(name) or prepared.read(processor.PREPARED, text, effort)
     if code is None:
         compiler = _compiler()
         with compiler.LOCK:
-            machine = compiler.machine(effort, CPU, FEATURES)
+            machine = compiler.machine(effort, *processor.for_compiler())
             code = compiler.emitted(text, machine, optimised=effort == FULL_EFFORT)
         object_cache.write(name, code)
     return code
@@ -62,7 +61,7 @@ def _loaded(code: bytes) -> Callable[[str], int]:
     except loader.Unsupported:
         compiler = _compiler()
         with compiler.LOCK:
-            machine = compiler.machine(KERNEL_EFFORT, CPU, FEATURES)
+            machine = compiler.machine(KERNEL_EFFORT, *processor.for_compiler())
             return compiler.loaded(code, machine, _TABLE_ADDRESSES)
 
 
@@ -261,5 +260,6 @@ def assembly(text: str, cpu: str = "") -> str:
     """The machine code of a module as text, for reading: for this processor, or for another of its kind."""
     compiler = _compiler()
     with compiler.LOCK:
-        machine = compiler.machine(KERNEL_EFFORT, cpu or CPU, "" if cpu else FEATURES)
+        own = (cpu, "") if cpu else processor.for_compiler()
+        machine = compiler.machine(KERNEL_EFFORT, *own)
         return compiler.assembly(text, machine)

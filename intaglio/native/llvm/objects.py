@@ -13,7 +13,7 @@ from typing import Any
 
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.compiler import TRIPLE, llvm, machine_for_objects
-from intaglio.native.llvm.processor import CPU, FEATURES
+from intaglio.native.llvm.processor import for_compiler
 
 _TABLE = re.compile(r"^@([\w.]+) = external constant \[(\d+) x ptr\]$", re.MULTILINE)
 
@@ -26,7 +26,8 @@ def _bound_to_target(text: str) -> str:
 
     They keep it in a module with functions for others.
     """
-    return _FUNCTION.sub(rf'\1 "target-cpu"="{CPU}" "target-features"="{FEATURES}"', text)
+    cpu, features = for_compiler()
+    return _FUNCTION.sub(rf'\1 "target-cpu"="{cpu}" "target-features"="{features}"', text)
 
 
 def _parsed(text: str, machine: Any) -> Any:
@@ -78,12 +79,12 @@ class Linker:
         Only the functions of `exported` are visible outside. Raises RuntimeError, with LLVM's message,
         if a module is not valid.
         """
-        machine = machine_for_objects(jit.KERNEL_EFFORT, CPU, FEATURES)
+        machine = machine_for_objects(jit.KERNEL_EFFORT, *for_compiler())
         return machine.emit_object(self._linked(text, exported, machine))
 
     def bitcode(self, text: str, exported: Collection[str]) -> bytes:
         """The same as bitcode, for `object_of_levels` in a process for another target."""
-        machine = machine_for_objects(jit.KERNEL_EFFORT, CPU, FEATURES)
+        machine = machine_for_objects(jit.KERNEL_EFFORT, *for_compiler())
         return self._linked(text, exported, machine, _bound_to_target).as_bitcode()
 
     def _linked(

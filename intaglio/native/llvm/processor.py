@@ -1,37 +1,63 @@
-"""The processor that code is written for: its name, features and the width of its vectors.
+"""The processor that code is written for: its features, the width of its vectors, its level.
 
-LLVM knows it. What it says is kept on disk under what the system says of the processor, so that a process
-whose code is on disk too need not load LLVM.
+On x86-64 Linux says so. Elsewhere, and for code that is compiled, LLVM does: a process whose code is on
+disk, or came with the package, need not load it.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import os
 import sys
+from collections.abc import Mapping
 
 from intaglio.base import later
 from intaglio.native.llvm import object_cache, target
 
 # What the kernel writes of each processor; the first one is that of all.
 _PROCESSORS, _MOST_BYTES = "/proc/cpuinfo", 8192
-# Lines of it that differ from process to process.
-_CHANGING = ("cpu MHz", "bogomips", "processor", "apicid", "initial apicid", "core id")
+# What of it tells one processor from another.
+_TELLING = ("vendor_id", "cpu family", "model", "model name", "flags")
+# LLVM's names of features that Linux has other names for.
+_LLVM_NAMES = {
+    "abm": "lzcnt",
+    "bmi1": "bmi",
+    "sse4_1": "sse4.1",
+    "sse4_2": "sse4.2",
+    "pni": "sse3",
+    "lahf_lm": "sahf",
+}
+# AMD's processors that have AVX-512, as far as they are known, are of these families.
+_ZEN_FAMILIES = range(25, 64)
 
 
-def _by_system() -> str | None:
-    """The processor in the words of the system; None where these do not tell its features."""
+def _by_system() -> dict[str, str] | None:
+    """The processor in the words of Linux; None for other systems and processors."""
+    if sys.platform != "linux" or os.uname().machine != "x86_64":
+        return None
     try:
         with open(_PROCESSORS, "rb") as file:
             first = file.read(_MOST_BYTES).decode("latin-1").partition("\n\n")[0]
     except OSError:
         return None
-    if "flags" not in first:
-        return None
-    return "\n".join([x for x in first.splitlines() if not x.startswith(_CHANGING)])
+    lines = [line.partition(":") for line in first.splitlines()]
+    said = {key.strip(): value.strip() for key, _, value in lines}
+    telling = {key: said[key] for key in _TELLING if key in said}
+    return telling if len(telling) == len(_TELLING) else None
 
 
-def _compiler() -> str:
+def _named_by_llvm(flags: str) -> dict[str, bool]:
+    found: dict[str, bool] = {}
+    for flag in flags.split():
+        name = _LLVM_NAMES.get(flag, flag)
+        name = name.replace("avx512_", "avx512").replace("amx_", "amx-")
+        found[name] = True
+    found["crc32"] = "sse4.2" in found
+    return found
+
+
+def _llvmlite() -> str:
     """Which llvmlite is installed: where, and what says its version. Importing it takes longer.
 
     Raises ImportError if there is none.
@@ -48,48 +74,63 @@ def _compiler() -> str:
     return "\n".join(texts)
 
 
-def _described() -> tuple[str, str, dict[str, bool], str]:
-    """A triple, a name, features, and the version of LLVM."""
-    said = None if target.FREESTANDING else _by_system()
-    name = object_cache.name_of("processor", sys.platform, _compiler(), said or "")
-    known = object_cache.read(name) if said else None
-    if known is not None:
-        triple, cpu, version, *flags = known.decode().splitlines()
-        return triple, cpu, {flag[1:]: flag[0] == "+" for flag in flags}, version
-    found = later.named("intaglio.native.llvm.compiler").describe()
-    flags = [f"{'+' if there else '-'}{flag}" for flag, there in found.features.items()]
-    if said:
-        lines = [found.triple, found.cpu, found.version, *flags]
-        object_cache.write(name, "\n".join(lines).encode())
-    return found.triple, found.cpu, dict(found.features), found.version
+@functools.cache
+def described() -> tuple[str, str, Mapping[str, bool], str]:
+    """A triple, the processor's name, its features and the version, by LLVM, which this loads."""
+    return later.named("intaglio.native.llvm.compiler").describe()
 
 
 _CHOSEN = target.chosen()
-# What code is compiled for, by LLVM's names.
-TRIPLE, CPU, _FEATURES, VERSION = _described()
-# The kind of processor, such as "x86_64".
-MACHINE: str = TRIPLE.split("-")[0]
+_SAID = None if target.FREESTANDING else _by_system()
+# `INTAGLIO_PROCESSOR=x86-64-v4:znver4` compiles what is best for one processor, and runs on all of a level.
+_COMMON, _, _NAMED = os.environ.get("INTAGLIO_PROCESSOR", "").partition(":")
+
+
+def _known() -> tuple[str, str, Mapping[str, bool], str]:
+    """The name of the processor, its kind, its features, and everything that LLVM's code depends on."""
+    if _SAID is None or _CHOSEN is not None:
+        triple, name, features, version = described()
+        facts = [triple, name, version, str(sorted(features.items()))]
+        return _NAMED or name, triple.split("-")[0], features, "\n".join(facts)
+    zen = _SAID["vendor_id"] == "AuthenticAMD" and int(_SAID["cpu family"]) in _ZEN_FAMILIES
+    name = _NAMED or _COMMON or ("znver" if zen else "x86-64")
+    features = _named_by_llvm(_SAID["flags"])
+    return name, "x86_64", features, "\n".join([_llvmlite(), *_SAID.values()])
+
+
+NAME, MACHINE, _FEATURES, _DESCRIPTION = _known()
+
 # A process has to ask the system for the matrix registers, which a library does not.
-_UNUSED = ("amx",) if target.FREESTANDING else ()
+_UNUSED = ("amx",) if target.FREESTANDING or _COMMON else ()
 _HOST = {name: there for name, there in _FEATURES.items() if not name.startswith(_UNUSED)}
 _NATIVE_WIDEST = 64 if _HOST.get("avx512vl") else 32 if _HOST.get("avx2") else 16
-_WIDEST = _CHOSEN.widest if _CHOSEN else _NATIVE_WIDEST
+_WIDEST = _CHOSEN.widest if _CHOSEN else {"x86-64-v3": 32}.get(_COMMON, _NATIVE_WIDEST)
 # Bytes of the vector registers that are used; `INTAGLIO_VECTOR_BYTES` takes narrower ones.
 WIDTH = min(_WIDEST, int(os.environ.get("INTAGLIO_VECTOR_BYTES", "64")))
 # What a processor with registers of that width does not have.
 _BEYOND = {64: (), 32: ("avx512", "avx10"), 16: ("avx", "fma", "f16c", "xop", "vaes", "vpclmul")}[
     WIDTH
 ]
-FEATURES = ",".join(
-    [
-        f"{'+' if there and not name.startswith(_BEYOND) else '-'}{name}"
-        for name, there in sorted(_HOST.items())
-    ]
-)
+
+
+def _enabled(known: Mapping[str, bool]) -> str:
+    """Features as LLVM reads them, without those of wider registers than are used."""
+    return ",".join(
+        [
+            f"{'+' if there and not name.startswith(_BEYOND) else '-'}{name}"
+            for name, there in sorted(known.items())
+            if not name.startswith(_UNUSED)
+        ]
+    )
+
+
+_ENABLED = _enabled(_FEATURES).split(",")
+# Everything of the processor and of LLVM that compiled code depends on.
+IDENTITY = object_cache.name_of(_DESCRIPTION, _COMMON, str(WIDTH))
 # Whether the processor rounds x * y + z once.
 HAS_FMA = (bool(_HOST.get("fma")) or not _HOST) and WIDTH > 16
 # The same for products of matrices: without such an instruction LLVM would call a function for every lane.
-FUSES_PRODUCTS = _CHOSEN.fused if _CHOSEN else "-fma" not in FEATURES.split(",")
+FUSES_PRODUCTS = _CHOSEN.fused if _CHOSEN else HAS_FMA if _SAID else "-fma" not in _ENABLED
 # Whether the processor itself reads and writes 16-bit floats.
 HAS_HALF = bool(_HOST.get("f16c")) and WIDTH > 16
 # The numbers of 32 bits among which one instruction picks for every lane: those of a register.
@@ -99,3 +140,39 @@ PERMUTED_ENTRIES = {64: 16, 32: 8}.get(WIDTH, 0)
 def has_feature(name: str) -> bool:
     """Whether the processor has a feature, by LLVM's name for it."""
     return bool(_HOST.get(name))
+
+
+# What every processor of a level of x86-64 has (https://gitlab.com/x86-psABIs/x86-64-ABI), by LLVM's names.
+_THIRD = (
+    *("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave", "cx16", "sahf"),
+    *("popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"),
+)
+_LEVELS = {
+    64: ("x86-64-v4", (*_THIRD, "avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl")),
+    32: ("x86-64-v3", _THIRD),
+}
+
+
+_BASE = ("64bit", "cmov", "cx8", "fxsr", "mmx", "sse", "sse2")
+
+
+def _level() -> str:
+    if WIDTH not in _LEVELS or _CHOSEN is not None or MACHINE != "x86_64":
+        return ""
+    level, needed = _LEVELS[WIDTH]
+    return level if all(_HOST.get(f) for f in needed) else ""
+
+
+# The level of the processor; empty for others.
+LEVEL = _level()
+# The processors of a level that `prepared.py` has code for: AMD's with AVX-512 apart.
+PREPARED = f"{LEVEL}-znver" if LEVEL == "x86-64-v4" and NAME.startswith("znver") else LEVEL
+
+
+def for_compiler() -> tuple[str, str]:
+    """The name of the processor and its features, as LLVM compiles for it."""
+    _, cpu, known, _ = described()
+    if _COMMON:
+        every = {*_BASE, *dict(_LEVELS.values())[_COMMON], "crc32"}
+        return NAME, _enabled({name: name in every for name in known})
+    return cpu, _enabled(known)

@@ -42,6 +42,9 @@ ITERATED = frozenset(incomplete_gamma.ITERATED.values())
 
 # How they are called: results of eight vectors come back in registers, not in memory.
 CONVENTION = "x86_regcallcc" if jit.MACHINE == "x86_64" else "fastcc"
+# Vectors that are passed at most: where all 16 registers of a processor without AVX-512 are parameters, LLVM
+# may schedule what needs one more between their copies, finds none and ends the process.
+MAX_ARGUMENTS = 8 if jit.MACHINE == "x86_64" and jit.WIDTH < 64 else 16
 
 
 class Functions(Complexes):
@@ -67,7 +70,9 @@ class Functions(Complexes):
             wide = self._called(function, tuple(map(self.widened, operands)))
             return self.converted(wide, kind)
         if self.vectors > 1 and function in ITERATED:
-            return self._one_by_one(function, operands)
+            return self._in_parts(function, operands, 1)
+        if self.vectors * len(operands) > MAX_ARGUMENTS:
+            return self._in_parts(function, operands, max(MAX_ARGUMENTS // len(operands), 1))
         vector, count = self.vector(kind), self.vectors
         name = f"{function.__name__}_{kind.llvm}_{self.lanes}x{count}"
         group = f"{{ {', '.join([vector] * count)} }}"
@@ -78,13 +83,18 @@ class Functions(Complexes):
         names = [self.code.let(f"extractvalue {group} {result}, {i}") for i in range(count)]
         return Lanes(kind, tuple(names))
 
-    def _one_by_one(self, function: Callable[..., Lanes], operands: tuple[Lanes, ...]) -> Lanes:
-        """A function for one vector after the other: a loop has as many steps as its slowest lane."""
-        one = Functions(self.code, self.lanes, 1)
+    def _in_parts(
+        self, function: Callable[..., Lanes], operands: tuple[Lanes, ...], most: int
+    ) -> Lanes:
+        """A function for at most so many vectors at a time.
+
+        A loop has as many steps as its slowest lane: one at a time is best.
+        """
         names: list[str] = []
-        for group in zip(*[x.names for x in operands], strict=True):
-            arguments = [Lanes(x.kind, (n,)) for x, n in zip(operands, group, strict=True)]
-            names += one._called(function, tuple(arguments)).names
+        for at in range(0, self.vectors, most):
+            parts = [Lanes(x.kind, x.names[at : at + most]) for x in operands]
+            part = Functions(self.code, self.lanes, len(parts[0].names))
+            names += part._called(function, tuple(parts)).names
         return Lanes(operands[0].kind, tuple(names))
 
     def _written(

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from intaglio.native.llvm import compiler, jit, loader
+from intaglio.native.llvm import compiler, jit, loader, processor
 
 pytestmark = pytest.mark.skipif(
     jit.MACHINE != "x86_64" or sys.platform != "linux", reason="LLVM loads the files of others"
@@ -72,7 +72,7 @@ SYMBOLS = {"outside": ctypes.addressof(OUTSIDE)}
 
 def loaded_both_ways(text):
     """The addresses that the loader gives, and those that LLVM gives."""
-    machine = compiler.machine(jit.KERNEL_EFFORT, jit.CPU, jit.FEATURES)
+    machine = compiler.machine(jit.KERNEL_EFFORT, *processor.for_compiler())
     code = compiler.emitted(text, machine, optimised=False)
     image = loader.load(code, SYMBOLS)
     engine = compiler.loaded(code, machine, SYMBOLS)
@@ -126,7 +126,7 @@ def test_random_code_gives_the_same_bits_as_where_llvm_loads_it(steps):
 
 
 def object_of(text, triple_machine=None):
-    machine = triple_machine or compiler.machine(jit.KERNEL_EFFORT, jit.CPU, jit.FEATURES)
+    machine = triple_machine or compiler.machine(jit.KERNEL_EFFORT, *processor.for_compiler())
     return compiler.emitted(text, machine, optimised=False)
 
 
@@ -176,6 +176,7 @@ print("llvmlite.binding" in sys.modules)
 
 def test_a_process_whose_code_is_on_disk_does_not_load_llvm(tmp_path):
     environment = {**os.environ, "INTAGLIO_CACHE": str(tmp_path), "PYTHONHASHSEED": "0"}
+    environment["INTAGLIO_PREPARED"] = ""
     runs = [
         subprocess.run(
             [sys.executable, "-c", WITHOUT_LLVM],
@@ -185,3 +186,14 @@ def test_a_process_whose_code_is_on_disk_does_not_load_llvm(tmp_path):
     ]  # fmt: skip
     assert runs[0][0] == runs[1][0]
     assert [run[1] for run in runs] == ["True", "False"]
+
+
+@pytest.mark.skipif(jit.MACHINE != "x86_64", reason="processors of x86-64")
+def test_what_the_system_says_of_the_processor_is_what_llvm_says():
+    known = dict(compiler.describe().features)
+    levels = {f for _, features in processor._LEVELS.values() for f in features}
+    for name in [*levels, "crc32", "amx-tile", "amx-bf16", "amx-int8"]:
+        assert processor.has_feature(name) == bool(known.get(name)), name
+    assert (processor.NAME.startswith("znver") and processor.WIDTH == 64) == (
+        compiler.describe().cpu.startswith("znver") and processor.WIDTH == 64
+    )

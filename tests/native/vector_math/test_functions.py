@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.native.llvm import jit
 from intaglio.native.vector_math.functions import FUNCTIONS
 from intaglio.opdef import raw
 from intaglio.ops.math.chebyshev import PiecewiseSeries
@@ -281,3 +285,31 @@ def test_series_of_any_shapes_in_every_mode(dtype, jit):
             np.testing.assert_allclose(eager, traced, rtol=2e-7 if dtype == "float32" else 1e-13)
             if jit is None and (rows, columns) == (40, 70):
                 np.testing.assert_array_equal(eager, traced)
+
+
+WITH_SIXTEEN_REGISTERS = """
+from intaglio.native.llvm import compiler, jit
+from intaglio import tf
+compile_, texts = jit.compiled, []
+jit.compiled = lambda text, effort=1: texts.append(text) or compile_(text, effort)
+x = tf.abs(tf.random.normal([300, 300], dtype=tf.float64)) + 0.5
+z = tf.complex(x, x)
+for f in (tf.math.log, tf.exp, tf.tanh, tf.sqrt):
+    f(z)
+z / (z + 1.0), z ** z, x ** x, tf.math.atan2(x, x)
+for text in texts:
+    for cpu in ("haswell", "skylake", "znver2"):
+        compiler.emitted(text, compiler.machine(1, cpu, ""), False)
+print(len(texts) > 3)
+"""
+
+
+@pytest.mark.skipif(jit.MACHINE != "x86_64", reason="processors of x86-64")
+def test_no_function_takes_all_registers_of_processors_without_avx512():
+    """LLVM ended the process where sixteen registers were parameters of a function, for some processors."""
+    environment = {**os.environ, "INTAGLIO_VECTOR_BYTES": "32", "INTAGLIO_PREPARED": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", WITH_SIXTEEN_REGISTERS],
+        capture_output=True, text=True, env=environment,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
