@@ -1,6 +1,7 @@
 """What runs on a GPU, against the same written by hand in JAX, side by side in one process.
 
-    python -m benchmarks.gpu [--write] [--small] [--only NAME ...] [--seconds S] [--jax-first] [--results FILE]
+    python -m benchmarks.gpu [--write] [--small] [--only NAME ...] [--seconds S] [--jax-first]
+                            [--results FILE] [--others FILE] [--page-only]
 
 `--write` writes `benchmarks/gpu.md`. Without a GPU the rows say that they were not measured; with
 `--small` they run on XLA's host with small sizes, which shows that they run and nothing else. Each group of
@@ -170,15 +171,13 @@ def device_name() -> str:
     return tf.config.experimental.get_device_details(found[0])["device_name"]
 
 
-def page(rows: dict[str, dict[str, Any]], device: str) -> str:
-    """The table."""
+def page(
+    rows: dict[str, dict[str, Any]], device: str, others: dict[str, dict[str, Any]] | None = None
+) -> str:
+    """The table; with first calls in both orders if there are `others`, measured in the other one."""
     date = datetime.date.today().isoformat()
     text = "# On a GPU\n\n`python -m benchmarks.gpu --write`"
-    text += (
-        f" on {date}: {device}, jax {jax.__version__}.\n\n"
-        if device
-        else " was not run on one.\n\n"
-    )
+    text += f" on {date}: {device}.\n\n" if device else " was not run on one.\n\n"
     text += "| | here, ms | JAX, ms | ratio | goal | copies in 3 calls | first call here, s | JAX, s |\n"
     text += "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
     for name, (_, _, goal) in ROWS.items():
@@ -188,8 +187,20 @@ def page(rows: dict[str, dict[str, Any]], device: str) -> str:
             continue
         copies = f"{row['copies']}{'; a hidden one' if row['hidden'] else ''}"
         numbers = f"{row['ms']:.3f} | {row['jax_ms']:.3f} | {row['ms'] / row['jax_ms']:.2f}"
-        text += f"| {name} | {numbers} | {goal} | {copies} | {row['first']:.1f} | {row['jax_first']:.1f} |\n"
+        found = [r[name] for r in (others or {}, rows) if "first" in r.get(name, {})]
+        first = [", ".join([f"{r[k]:.1f}" for r in found]) for k in ("first", "jax_first")]
+        text += f"| {name} | {numbers} | {goal} | {copies} | {' | '.join(first)} |\n"
+    if others:
+        text += (
+            "\nFirst calls are those of two runs: in one ours came first, in the other JAX'. "
+            "The first one in a process starts the GPU's libraries.\n"
+        )
     return text
+
+
+def _read(path: pathlib.Path | None) -> list[dict[str, Any]]:
+    """The rows of a file of results."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path else []
 
 
 def _worker(
@@ -201,7 +212,7 @@ def _worker(
                 row = measured(name, small, seconds, jax_first)
             except Exception as e:
                 row = {"name": name, "error": f"{type(e).__name__}: {e}"[:2000]}
-            row["device"] = device_name()
+            row |= {"device": device_name(), "jax": jax.__version__}
             with results.open("a") as file:
                 print(json.dumps(row), file=file)
 
@@ -215,13 +226,16 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, default=3.0, help="for each row")
     parser.add_argument("--results", type=pathlib.Path, default=pathlib.Path("gpu_results.jsonl"))
     parser.add_argument("--jax-first", action="store_true", help="compile the step of JAX first")
+    parser.add_argument("--others", type=pathlib.Path, help="results of a run in the other order")
+    parser.add_argument("--page-only", action="store_true", help="of results that are there")
     parser.add_argument("--worker", action="store_true")
     options = parser.parse_args(arguments)
     if options.worker:
         _worker(options.only, options.small, options.seconds, options.results, options.jax_first)
         return
-    options.results.write_text("")
-    if options.small or xla.accelerators():
+    if not options.page_only:
+        options.results.write_text("")
+    if (options.small or xla.accelerators()) and not options.page_only:
         for group in GROUPS:
             names = [n for n in group if n in options.only]
             flags = ["--small"] * options.small + ["--jax-first"] * options.jax_first
@@ -230,13 +244,13 @@ def main(arguments: list[str] | None = None) -> None:
                 command += ["--seconds", str(options.seconds), "--results", str(options.results)]
                 with contextlib.suppress(subprocess.TimeoutExpired):
                     subprocess.run([*command, "--only", *names], timeout=LIMIT, check=False)
-    found = [json.loads(line) for line in options.results.read_text().splitlines()]
+    found = _read(options.results)
     for row in found:
         if "error" in row:
             print(f"{row['name']}: {row['error']}", file=sys.stderr)
-    text = page(
-        {r["name"]: r for r in found}, next((r["device"] for r in found if r["device"]), "")
-    )
+    device = next((f"{r['device']}, jax {r['jax']}" for r in found if r.get("device")), "")
+    others = {r["name"]: r for r in _read(options.others)}
+    text = page({r["name"]: r for r in found}, device, others)
     print(text)
     if options.write:
         PAGE.write_text(text)

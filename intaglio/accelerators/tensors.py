@@ -17,15 +17,16 @@ import numpy as np
 
 from intaglio import xla
 from intaglio.accelerators.op_graphs import SEEDS, graph_of, key_of
-from intaglio.base import errors
+from intaglio.base import errors, shapes
 from intaglio.base.devices import DEVICE, is_host
 from intaglio.base.dtypes import BY_NUMPY, DType, resource, string, variant
 from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph
 from intaglio.opdef import door, operators
+from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.optimize.pipeline import optimize
-from intaglio.runtime.eager import EagerLevel, EagerTensor, from_array
+from intaglio.runtime.eager import EagerLevel, EagerTensor, from_array, spec_of
 from intaglio.runtime.executors import register_executor
 from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.placement import PlacedLevel
@@ -166,7 +167,8 @@ def carried_out(
             found = function_on(attrs["f"], device)(*[operand(t, device) for t in inputs])
         else:
             found = _by_program(op, inputs, attrs, device)
-    except (xla.placed.Untraceable, errors.OpError) as e:  # the host words errors
+    except (xla.placed.Untraceable, errors.OpError, ValueError, TypeError) as e:
+        # The host words errors, and carries out what neither the evaluator nor jax can.
         return _without_program(op, inputs, attrs, name, device, str(e))
     except RuntimeError as e:
         if "RESOURCE_EXHAUSTED" not in str(e):
@@ -232,7 +234,9 @@ def _by_program(op: Any, inputs: Sequence[Any], attrs: dict[str, Any], device: s
     if found is None:
         if len(_programs) >= _MAX_PROGRAMS:
             _programs.clear()
-        found = xla.placed.program(_graph(op, inputs, attrs), device)
+        found = xla.placed.program(
+            _graph(op, inputs, attrs), device, _structural(op, inputs, attrs)
+        )
         if key is not None:
             _programs[key] = found
     constants = found.constants
@@ -257,6 +261,36 @@ def _graph(op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> Graph:
     if any([v.dtype is string or v.dtype is variant for v in graph.outputs]):
         raise xla.placed.Untraceable("its results are no arrays of numbers")
     return graph
+
+
+def _structural(op: Any, inputs: Sequence[Any], attrs: dict[str, Any]) -> tuple[int, ...]:
+    """The numbers of the inputs, a few integers each, without whose values the shapes of results are unknown."""
+    few = [
+        i
+        for i, t in enumerate(inputs)
+        if t.dtype.is_integer and (shapes.count(t.dims) or 0) <= MAX_SMALL
+    ]
+    if not few or op.has_graphs:
+        return ()
+    specs = [Spec(t.dtype, t.dims) for t in inputs]
+    known = {i: Spec(t.dtype, t.dims, _value(t)) for i, t in enumerate(inputs) if i in few}
+    known |= {i: spec_of(t) for i, t in enumerate(inputs) if t.dtype is resource}
+    found: list[int] = []
+    for number in few:
+        hidden = [known.get(i, s) if i != number else s for i, s in enumerate(specs)]
+        try:
+            outputs = op.output_specs(hidden, attrs)
+        except (ValueError, TypeError, errors.OpError):  # which the program will raise, too
+            continue
+        if not all([shapes.known(s.shape) for s in outputs]):
+            found.append(number)
+    return tuple(found)
+
+
+def _value(tensor: Any) -> Any:
+    """The value of a tensor, if the host has it."""
+    value = tensor._host if isinstance(tensor, AcceleratorTensor) else tensor._array
+    return value if isinstance(value, (np.ndarray, np.generic)) else None
 
 
 def _like(tensor: Any) -> Any:

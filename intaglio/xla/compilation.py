@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import shapes
-from intaglio.base.errors import DataLossError, OpError
+from intaglio.base.errors import DataLossError, OpError, ResourceExhaustedError
 from intaglio.base.log import logger
 from intaglio.ir.graph import Graph
 from intaglio.opdef import raw
@@ -18,6 +18,8 @@ from intaglio.xla.program import Programs
 from intaglio.xla.transfers import fetched
 
 Run = Callable[..., tuple[Any, ...]]
+# What XLA's errors say where a device has no memory left.
+EXHAUSTED = "RESOURCE_EXHAUSTED"
 # Errors of the evaluator and of jax are raised, not fallen back from.
 VERIFY = bool(os.environ.get("INTAGLIO_VERIFY"))
 
@@ -51,6 +53,8 @@ class Compiled:
         except NodeUntraceable as e:  # before anything ran
             return self._divided(e, arrays)
         except Exception as e:
+            if self._device is not None and EXHAUSTED in str(e):
+                raise ResourceExhaustedError(None, None, str(e)) from None
             if VERIFY:
                 raise
             return self._otherwise(self._fall_back(e), arrays)

@@ -19,9 +19,10 @@ from intaglio.xla.values import Untraceable
 MAX_PROGRAMS = 512
 
 
-def program(graph: Graph, device: str) -> Programs:
-    """A graph of one op as a function of arrays, whose results stay on the device."""
-    return Programs(graph, device=meshes.device(device), limit=MAX_PROGRAMS)
+def program(graph: Graph, device: str, constants: tuple[int, ...] = ()) -> Programs:
+    """A graph of one op as a function of arrays, whose results stay on the device; see `Programs`."""
+    found = meshes.device(device)
+    return Programs(graph, device=found, limit=MAX_PROGRAMS, constants=constants)
 
 
 def function(graph: Graph, device: str) -> Compiled:

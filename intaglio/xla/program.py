@@ -365,11 +365,16 @@ class Programs:
     """A graph as a function of arrays: an XLA program for each of the last shapes that it saw.
 
     Calls raise Untraceable for a graph that cannot be a program. `stays` and `device`: see `Program`.
-    `limit` is how many programs are kept.
+    `limit` is how many programs are kept, `constants` which arguments are part of them from the beginning.
     """
 
     def __init__(
-        self, graph: Graph, stays: bool = False, device: Any = None, limit: int = MAX_PROGRAMS
+        self,
+        graph: Graph,
+        stays: bool = False,
+        device: Any = None,
+        limit: int = MAX_PROGRAMS,
+        constants: tuple[int, ...] = (),
     ) -> None:
         self.graph = graph
         self._stays = stays
@@ -383,7 +388,7 @@ class Programs:
         self._calling = threading.RLock()
         self._streams = streams_of(graph)
         # The numbers of the arguments that are part of the programs.
-        self._constants: tuple[int, ...] = ()
+        self._constants = constants
         self._plain = not any(v.dtype.name == "resource" for v in graph.inputs)
         self._has_one = self._plain and all(shapes.known(v.dims) for v in graph.inputs)
         # The program of a graph that has one only, and its outputs if it takes arrays alone.
@@ -435,9 +440,10 @@ class Programs:
 
         Shapes and numbers of iterations must be known; a program is made for each then.
         """
-        if self._constants:
+        possible = tuple([i for i, a in enumerate(arrays) if _may_be_constant(a)])
+        if len(possible) <= len(self._constants):
             return False
-        self._constants = tuple([i for i, a in enumerate(arrays) if _may_be_constant(a)])
+        self._constants = possible
         self._programs.clear()
         self._fixed = self._quick = None
         return bool(self._constants)

@@ -50,6 +50,8 @@ def _convolution(
     groups: int = 0,
 ) -> Any:
     """The function of images and filters of these shapes that is their convolution."""
+    if 0 in filters:
+        raise Untraceable("it has no filters")
     rank = len(filters) - 2
     layout = _Layout(rank, data_format, strides)
     steps = windows.spatial(tuple(dilations), data_format) if dilations else (1,) * rank

@@ -54,6 +54,9 @@ def _split(axis, value, num_split) -> Any:
 def _split_sizes(value, size_splits, axis) -> Any:
     where = int(known(axis, "the axis of a split"))
     sizes = known(size_splits, "the sizes of a split").astype(np.int64)
+    left = value.shape[where] - sizes[sizes >= 0].sum()
+    if left < 0 or (left and not (sizes < 0).any()):
+        raise Untraceable("the sizes of a split are not those of its input")
     if (sizes == -1).any():
         sizes = np.where(sizes == -1, value.shape[where] - sizes.sum() - 1, sizes)
     return [jnp.split(value, np.cumsum(sizes)[:-1], where)]
@@ -241,7 +244,10 @@ def _padded(dy: Any, dims: tuple[int, ...], index: tuple[Any, ...]) -> Any:
         range(d)[e] if isinstance(e, slice) else range(e % d, e % d + 1)
         for e, d in zip(entries, dims, strict=True)
     ]
-    dy = lax.reshape(dy, [len(r) for r in ranges])
+    taken = [len(r) for r in ranges]
+    if np.prod(taken, dtype=np.int64) != dy.size:
+        raise Untraceable("its gradient has not the shape of the slice")
+    dy = lax.reshape(dy, taken)
     if not dy.size:
         return jnp.zeros(dims, dy.dtype)
     dy = lax.rev(dy, [i for i, r in enumerate(ranges) if r.step < 0])

@@ -12,7 +12,7 @@ from intaglio.base.dtypes import DType
 from intaglio.opdef import late, raw
 from intaglio.xla import target
 from intaglio.xla.registry import xla
-from intaglio.xla.values import known
+from intaglio.xla.values import Untraceable, known
 
 
 def _adjoint(x: Any) -> Any:
@@ -137,16 +137,25 @@ for _rank, _forward, _inverse_op in (
     _fourier(_inverse_op, jnp.fft.ifftn, _rank)
 
 
+def _lengths(lengths: Any, dims: Any, is_inverse: bool = False) -> tuple[int, ...]:
+    """The lengths of a transform. Raises Untraceable where the input is shorter, which is an error."""
+    sizes = tuple(known(lengths, "the length of a Fourier transform").tolist())
+    needed = [*sizes[:-1], sizes[-1] // 2 + 1 if is_inverse and sizes[-1] else sizes[-1]]
+    if any([n > d for n, d in zip(needed, dims[-len(sizes) :], strict=False)]):
+        raise Untraceable("its input is shorter than the transform")
+    return sizes
+
+
 def _real_fourier(forward_op: Any, inverse_op: Any, rank: int) -> None:
     @xla(forward_op)
     def forward(input, fft_length, Tcomplex: DType) -> Any:
-        sizes = tuple(known(fft_length, "the length of a Fourier transform").tolist())
+        sizes = _lengths(fft_length, input.shape)
         result = jnp.fft.rfftn(input, s=sizes, axes=tuple(range(-rank, 0)))
         return result.astype(Tcomplex.numpy)
 
     @xla(inverse_op)
     def inverse(input, fft_length, Treal: DType) -> Any:
-        sizes = tuple(known(fft_length, "the length of a Fourier transform").tolist())
+        sizes = _lengths(fft_length, input.shape, is_inverse=True)
         result = jnp.fft.irfftn(input, s=sizes, axes=tuple(range(-rank, 0)))
         return result.astype(Treal.numpy)
 
