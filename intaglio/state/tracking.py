@@ -56,6 +56,11 @@ class Trackable:
     _self_unconditional_dependency_names: Mapping[str, Any] = MappingProxyType({})
 
     @property
+    def _unconditional_dependency_names(self) -> Mapping[str, Any]:
+        """The explicit parts by name."""
+        return self._self_unconditional_dependency_names
+
+    @property
     def _setattr_tracking(self) -> bool:
         """Whether attributes that are set become parts."""
         return self.__dict__.get(_TRACKS, True)

@@ -156,6 +156,9 @@ PRIVATE: dict[str, dict[str, str]] = {
     "python.framework.type_spec": {
         "BatchableTypeSpec": "intaglio.type_specs.type_spec:BatchableTypeSpec",
         "TypeSpec": "intaglio.type_specs.type_spec:TypeSpec",
+        "register_type_spec_from_value_converter": (
+            "intaglio.type_specs.type_spec:register_type_spec_from_value_converter"
+        ),
         "type_spec_from_value": "intaglio.tf:type_spec_from_value",
     },
     "python.framework.type_spec_registry": _all(

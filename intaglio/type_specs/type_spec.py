@@ -12,7 +12,7 @@ defines `value_type`, `_serialize`, `_component_specs`, `_to_components` and
 from __future__ import annotations
 
 import abc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -466,6 +466,17 @@ class BoundedTensorSpec(TensorSpec):
         return (self.shape, self._dtype, self._minimum, self._maximum, self._name)
 
 
+# What `register_type_spec_from_value_converter` was called with: class, function, whether subclasses too.
+_CONVERTERS: list[tuple[type, Callable[[Any], Any], bool]] = []
+
+
+def register_type_spec_from_value_converter(
+    type_object: type, converter_fn: Callable[[Any], Any], allow_subclass: bool = False
+) -> None:
+    """From now on `converter_fn(value)` is the spec of values of the class, and of its subclasses if wanted."""
+    _CONVERTERS.append((type_object, converter_fn, allow_subclass))
+
+
 def type_spec_of(value: Any) -> Any:
     """The spec of a tensor, composite value or anything that becomes a tensor.
 
@@ -481,6 +492,9 @@ def type_spec_of(value: Any) -> Any:
         return spec
     if isinstance(value, TypeSpec):
         return value
+    for kind, spec_from, of_subclasses in reversed(_CONVERTERS):
+        if type(value) is kind or (of_subclasses and isinstance(value, kind)):
+            return spec_from(value)
     try:
         tensor = convert.to_tensor(value)
     except (TypeError, ValueError) as e:

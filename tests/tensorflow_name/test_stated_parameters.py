@@ -10,7 +10,7 @@ import pytest
 from intaglio import tf
 from intaglio.tensorflow_name import type_spec_names
 from intaglio.tensorflow_name.inspection import ArgSpec, getfullargspec, make_decorator
-from intaglio.type_specs.type_spec import BoundedTensorSpec
+from intaglio.type_specs.type_spec import BoundedTensorSpec, register_type_spec_from_value_converter
 
 SPEC = inspect.FullArgSpec(["self", "x", "training"], None, None, (False,), ["k"], {"k": 2}, {})
 
@@ -133,3 +133,18 @@ def test_graphs_around_a_function() -> None:
 
     f(tf.constant(1.0))
     assert seen == [None, True]
+
+
+def test_specs_by_registered_functions() -> None:
+    class Value:
+        pass
+
+    class Below(Value):
+        pass
+
+    register_type_spec_from_value_converter(Value, lambda _: tf.TensorSpec([1]))
+    assert tf.type_spec_from_value(Value()) == tf.TensorSpec([1])
+    with pytest.raises(TypeError):
+        tf.type_spec_from_value(Below())
+    register_type_spec_from_value_converter(Value, lambda _: tf.TensorSpec([2]), True)
+    assert tf.type_spec_from_value(Below()) == tf.TensorSpec([2])

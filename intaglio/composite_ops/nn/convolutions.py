@@ -7,11 +7,13 @@ Filters have the shape (window..., channels in, channels out); "NHWC" images the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from intaglio.base import shapes
+from intaglio.base.shapes import Dims, as_dims
 from intaglio.composite_ops.nn import layouts
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.dispatch import dispatchable
@@ -32,7 +34,7 @@ def conv2d(
 ) -> Tensor:
     """Every window's inner product with every filter, for a batch of images.
 
-    `strides` and `dilations` are a number, one for each spatial dimension, or one for each
+    The batch may have more than one dimension. `strides` and `dilations` are a number, one for each spatial dimension, or one for each
     dimension; `padding` is "SAME", "VALID" or four pairs of explicit paddings. If the
     filters are narrower than the input, channels form groups. Raises ValueError in graphs
     and InvalidArgumentError eagerly for shapes that do not fit.
@@ -47,16 +49,48 @@ def conv2d(
     padding, ends = layouts.explicit(padding)
     data_format = data_format or "NHWC"
     channels = layouts.channel_index(data_format, 2)
-    return raw.Conv2D(
-        input,
-        filters,
-        strides=layouts.sequence(strides, 2, channels, "strides"),
-        padding=padding,
-        explicit_paddings=ends,
-        data_format=data_format,
-        dilations=layouts.sequence(dilations, 2, channels, "dilations"),
-        name=name,
-    )
+
+    def convolve(images: Any) -> Tensor:
+        return raw.Conv2D(
+            images,
+            filters,
+            strides=layouts.sequence(strides, 2, channels, "strides"),
+            padding=padding,
+            explicit_paddings=ends,
+            data_format=data_format,
+            dilations=layouts.sequence(dilations, 2, channels, "dilations"),
+            name=name,
+        )
+
+    return _of_batches(input, 2, convolve)
+
+
+def _of_batches(input: Any, spatial: int, convolve: Callable[[Any], Tensor]) -> Tensor:
+    """The convolution of inputs that have more than one dimension before the spatial ones and channels."""
+    dims = _dims_of(input)
+    if dims is None or len(dims) <= spatial + 2:
+        return convolve(input)
+    x = convert.to_tensor(input)
+    batch = len(dims) - spatial - 1
+    whole = raw.Shape(x)
+    inner = raw.ConcatV2([np.array([-1], np.int32), whole[batch:]], np.int32(0))
+    flat = raw.Reshape(x, inner)
+    flat.set_shape([None, *dims[batch:]])
+    result = convolve(flat)
+    sizes = [whole[:batch], raw.Shape(result)[1:]]
+    found = raw.Reshape(result, raw.ConcatV2(sizes, np.int32(0)))
+    if result.dims is not None:
+        found.set_shape([*dims[:batch], *result.dims[1:]])
+    return found
+
+
+def _dims_of(value: Any) -> Dims:
+    """The shape of what becomes a tensor, None if that is unknown."""
+    if isinstance(value, Tensor):
+        return value.dims
+    if isinstance(value, (list, tuple)):
+        return convert.to_tensor(value).dims
+    return as_dims(getattr(value, "shape", None))
 
 
 @dispatchable
@@ -89,6 +123,9 @@ def conv1d(
         if isinstance(padding, (list, tuple)):
             at = 2 if first else 1
             padding = [*padding[:at], [0, 0], *padding[at:]]
+        dims = _dims_of(input)
+        if dims is not None and len(dims) > 3:  # several dimensions of examples
+            axis += len(dims) - 3
         images = raw.ExpandDims(input, axis, name="ExpandDims")
         result = conv2d(
             images,
@@ -128,15 +165,19 @@ def conv3d(
     TensorShape([1, 2, 2, 2, 4])
     """
     channels = layouts.channel_index(data_format, 3)
-    return raw.Conv3D(
-        input,
-        filters,
-        strides=layouts.sequence(strides, 3, channels, "strides"),
-        padding=padding,
-        data_format=data_format,
-        dilations=layouts.sequence(dilations, 3, channels, "dilations"),
-        name=name,
-    )
+
+    def convolve(volumes: Any) -> Tensor:
+        return raw.Conv3D(
+            volumes,
+            filters,
+            strides=layouts.sequence(strides, 3, channels, "strides"),
+            padding=padding,
+            data_format=data_format,
+            dilations=layouts.sequence(dilations, 3, channels, "dilations"),
+            name=name,
+        )
+
+    return _of_batches(input, 3, convolve)
 
 
 @dispatchable
@@ -149,7 +190,7 @@ def convolution(
     dilations: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """A convolution over 1 to 3 spatial dimensions, as many as the filters have.
+    """A convolution over 1 to 3 spatial dimensions, as many as the filters have; more precede them.
 
     Raises ValueError if the filters' rank is unknown or another, or if both strides and
     dilations are greater than 1.
