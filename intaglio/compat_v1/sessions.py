@@ -183,12 +183,21 @@ class BaseSession:
         return call
 
     def _make_callable_from_options(self, callable_options: Any) -> Callable[..., Any]:
-        """A function of fed values that returns what a CallableOptions message fetches."""
+        """A function of fed values that returns what a CallableOptions message fetches.
+
+        Its connections give tensors the values of others.
+        """
         feeds, fetches = list(callable_options.feed), list(callable_options.fetch)
         targets = list(callable_options.target)
+        connections = [(c.from_tensor, c.to_tensor) for c in callable_options.tensor_connection]
 
         def call(*values: Any, run_metadata: Any = None) -> Any:
             fed = dict(zip(feeds, values, strict=True))
+            if connections:
+                sources = dict.fromkeys(source for source, _ in connections)
+                found = dict(zip(sources, self.run([*sources], fed), strict=True))
+                # What is connected is fed under both names, so that it is computed once.
+                fed |= found | {target: found[source] for source, target in connections}
             return self.run([*fetches, *targets], fed)[: len(fetches)]
 
         return call

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from intaglio import tf
 from intaglio.compat_v1.default_graphs import graph_mode
+from intaglio.graphdef.config_messages import CallableOptions
 from intaglio.tensorflow_name import eager_context
 from intaglio.trace.scopes import eager_mode
 
@@ -283,3 +284,42 @@ def test_each_session_has_random_numbers_of_its_own() -> None:
     np.testing.assert_array_equal(first.run(variable), second.run(variable))
     third = v1.Session(graph=graph)
     np.testing.assert_array_equal(third.run([*fetches, plain])[:3], drawn[0])
+
+
+def _options(feed: list[Any], fetch: list[Any], connections: list[tuple[Any, Any]]) -> Any:
+    options = CallableOptions()
+    options.feed.extend(t.name for t in feed)
+    options.fetch.extend(t.name for t in fetch)
+    for source, target in connections:
+        options.tensor_connection.add(from_tensor=source.name, to_tensor=target.name)
+    return options
+
+
+def test_a_callable_with_connected_tensors() -> None:
+    """TensorFlow was asked: a connection replaces a tensor, also one that depends on what is fed."""
+    with tf.Graph().as_default():
+        x, y = (tf.compat.v1.placeholder(tf.float32) for _ in range(2))
+        doubled, random = x * 2.0, tf.random.uniform([])
+        z, other = tf.compat.v1.placeholder(tf.float32), tf.constant(0.0) + 1.0
+        three = tf.constant(3.0)
+        with tf.compat.v1.Session() as session:
+            call = session._make_callable_from_options(
+                _options(
+                    [x],
+                    [y + z, z - random, other * 2.0],
+                    [(doubled, y), (random, z), (three, other)],
+                )
+            )
+            found, difference, replaced = call(np.float32(3.0))
+            assert 6.0 <= found < 7.0
+            assert difference == 0.0  # the random number is drawn once
+            assert replaced == 6.0
+
+
+def test_a_callable_without_a_value_for_a_placeholder() -> None:
+    with tf.Graph().as_default():
+        x, y = (tf.compat.v1.placeholder(tf.float32) for _ in range(2))
+        with tf.compat.v1.Session() as session:
+            call = session._make_callable_from_options(_options([], [y * 1.0], [(x, y)]))
+            with pytest.raises(tf.errors.InvalidArgumentError, match="You must feed a value"):
+                call()
