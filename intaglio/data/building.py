@@ -177,7 +177,10 @@ def padded_specs(structure: Any, padded_shapes: Any, size: int | None) -> tuple[
             for v in values:
                 if v < -1:
                     raise ValueError(f"Dimension {v} must be >= 0")
-        if spec.dims is not None and len(spec.dims) != len(values):
+        if spec.dims is not None and (
+            len(spec.dims) != len(values)
+            or any(0 <= v < (d or 0) for v, d in zip(values, spec.dims, strict=True))
+        ):
             raise ValueError(
                 f"The padded shape {_shape_text(values)} is not compatible with the shape "
                 f"{spec.shape} of the corresponding input component."

@@ -146,6 +146,12 @@ def test_batches():
         ):
             list(other.batch(2))
     assert values(ragged.padded_batch(2)) == [[[0, 0, 0], [0, 0, 0]]]
+    for shape in ([2], [3, 1], []):  # at once where the shape of elements is known
+        with pytest.raises(ValueError, match=r"not compatible with the shape \(3,\) of the corr"):
+            Dataset.from_tensors([1, 2, 3]).padded_batch(2, padded_shapes=shape)
+    assert values(Dataset.from_tensors([1, 2]).padded_batch(2, [3])) == [[[1, 2, 0]]]
+    with pytest.raises(tf.errors.DataLossError, match="smaller size"):
+        list(ragged.padded_batch(2, padded_shapes=[2]))
     padded = ragged.padded_batch(2, padded_shapes=[4], padding_values=-1.0)
     assert values(padded) == [[[0, -1, -1, -1], [0, 0, 0, -1]]]
     with pytest.raises(ValueError, match="Cannot unbatch"):
