@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import intaglio
 from intaglio.base import later
-from intaglio.tools import children, programs
+from intaglio.tools import children, notebooks, programs
 
 USAGE = """\
 usage: intaglio run SCRIPT [ARGUMENT ...]      a Python file, a folder or zip with __main__.py
@@ -110,7 +110,7 @@ def run(arguments: Sequence[str]) -> int:
     if rest and rest[0] == "-m":
         start, rest = programs.run_module, rest[1:]
     elif rest and rest[0].endswith(".ipynb"):
-        start = programs.run_notebook
+        start = notebooks.run_notebook
     elif rest and rest[0] == "-":
         rest[0] = later.named("intaglio.tools.inspection:from_standard_input")()
     if not rest or rest[0].startswith("-"):

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import builtins
-import json
-import linecache
 import os
 import runpy
 import sys
+import traceback
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.machinery import SourceFileLoader
-from typing import Any
 
 from intaglio.base import origins
 
@@ -36,13 +34,13 @@ def run_file(path: str, arguments: list[str]) -> int:
         return _run_container(path, arguments)
     whole = os.path.abspath(path)
 
-    def execute() -> None:
+    def run() -> None:
         sys.argv[:] = [path, *arguments]
-        _replace_first_path(os.path.dirname(whole))
-        module = _fresh_main(whole)
-        exec(compile(source, whole, "exec", dont_inherit=True), vars(module))
+        replace_first_path(os.path.dirname(whole))
+        module = fresh_main(whole)
+        execute(source, whole, module)
 
-    return _guarded(execute)
+    return guarded(run)
 
 
 def run_module(name: str, arguments: list[str]) -> int:
@@ -50,66 +48,34 @@ def run_module(name: str, arguments: list[str]) -> int:
 
     def execute() -> None:
         sys.argv[:] = ["-m", *arguments]
-        _replace_first_path(os.getcwd())
+        replace_first_path(os.getcwd())
         runpy.run_module(name, run_name="__main__", alter_sys=True)
 
-    return _guarded(execute)
+    return guarded(execute)
 
 
-def run_notebook(path: str, arguments: list[str]) -> int:
-    """Runs the code cells of a notebook one after the other, each a file of its own.
-
-    Lines that belong to IPython (`%magic`, `!command`) are left out.
-    """
-    whole = os.path.abspath(path)
-
-    def execute() -> None:
-        with open(whole, encoding="utf-8") as file:
-            cells = json.load(file)["cells"]
-        sys.argv[:] = [path, *arguments]
-        _replace_first_path(os.path.dirname(whole))
-        module = _fresh_main(whole)
-        for name, source in _code_cells(whole, cells):
-            # What shows tracebacks and what converts functions find the source here.
-            linecache.cache[name] = (len(source), None, source.splitlines(True), name)
-            exec(compile(source, name, "exec", dont_inherit=True), vars(module))
-
-    return _guarded(execute)
-
-
-def _code_cells(path: str, cells: list[Any]) -> Iterator[tuple[str, str]]:
-    for number, cell in enumerate(cells, 1):
-        if cell["cell_type"] != "code":
-            continue
-        text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
-        if text.startswith("%%"):
-            continue
-        lines = [
-            f"{line[: len(line) - len(line.lstrip())]}pass  # {line.lstrip()}"
-            if line.lstrip().startswith(("%", "!"))
-            else line
-            for line in text.splitlines(True)
-        ]
-        yield f"<{path} cell {number}>", "".join(lines)
+def execute(source: str | bytes, name: str, module: types.ModuleType) -> None:
+    """Runs the text of a program in a module, under the name that tracebacks show."""
+    exec(compile(source, name, "exec", dont_inherit=True), vars(module))
 
 
 def _run_container(path: str, arguments: list[str]) -> int:
     def execute() -> None:
         sys.argv[:] = [path, *arguments]
-        _replace_first_path(None)
+        replace_first_path(None)
         runpy.run_path(path, run_name="__main__")
 
-    return _guarded(execute)
+    return guarded(execute)
 
 
-def _replace_first_path(folder: str | None) -> None:
+def replace_first_path(folder: str | None) -> None:
     """Replaces Python's first folder of modules, that of the command, by the program's."""
     if sys.flags.safe_path:
         return
     sys.path[:1] = [] if folder is None else [folder]
 
 
-def _fresh_main(path: str) -> types.ModuleType:
+def fresh_main(path: str) -> types.ModuleType:
     """An empty `__main__` for a program; it stays after the program, for what runs at exit."""
     module = types.ModuleType("__main__")
     module.__file__ = path
@@ -119,8 +85,8 @@ def _fresh_main(path: str) -> types.ModuleType:
     return module
 
 
-def _guarded(execute: Callable[[], None]) -> int:
-    """Runs a program; an error of it is shown without the frames of this file."""
+def guarded(execute: Callable[[], None]) -> int:
+    """Runs a program; an error of it is shown without the frames of what runs it."""
     origins.runs_programs(__file__)
     try:
         execute()
@@ -131,16 +97,20 @@ def _guarded(execute: Callable[[], None]) -> int:
         if inner is None and isinstance(error, ImportError):
             print(f"intaglio: {error}", file=sys.stderr)  # no module to begin with
         else:
-            sys.excepthook(type(error), error.with_traceback(inner), inner)
+            # Python's own function finds no source that is in no file: that of a notebook's cells.
+            plain = sys.excepthook is sys.__excepthook__
+            show = traceback.print_exception if plain else sys.excepthook
+            show(type(error), error.with_traceback(inner), inner)
         return _INTERRUPTED if isinstance(error, KeyboardInterrupt) else _FAILED
     return 0
 
 
-def _of_program(traceback: types.TracebackType | None) -> types.TracebackType | None:
-    """The traceback without its first frames, those of this file and of runpy."""
-    while traceback is not None and traceback.tb_frame.f_code.co_filename in _OURS:
-        traceback = traceback.tb_next
-    return traceback
+def _of_program(frames: types.TracebackType | None) -> types.TracebackType | None:
+    """The traceback without its first frames, those of `RUNNERS`."""
+    while frames is not None and frames.tb_frame.f_code.co_filename in RUNNERS:
+        frames = frames.tb_next
+    return frames
 
 
-_OURS = (__file__, runpy.__file__, "<frozen runpy>")
+# The files whose functions run programs.
+RUNNERS = {__file__, runpy.__file__, "<frozen runpy>"}

@@ -85,6 +85,51 @@ def test_notebooks_run_cell_by_cell(tmp_path: pathlib.Path) -> None:
     assert f"<{notebook} cell 4>" in done.stderr
 
 
+NOTEBOOK = [
+    "!pip install intaglio-does-not-exist \\\n  --quiet\nimport tensorflow as tf\nx = tf.constant([1, 2])",
+    "%%time\ny = int(tf.reduce_sum(x))",
+    "%load_ext no_such_extension\ndisplay(y)\nx?",
+    "@tf.function\ndef f(x):\n  if x > 0: return x\n  return -x\nprint(int(f(tf.constant(-4))))",
+    "%%no_such_magic\nthis is no Python",
+]
+FAILING = "def g():\n  return 1 / 0\ng()"
+IN_SHELL = [
+    "found = !echo {y} shell\nprint(found[0])\n!echo {y + 1}\ny + 2",
+    "import asyncio\nawait asyncio.sleep(0)\n%env EXAMPLE=1\nprint(_)",
+    "%%bash\necho bash $EXAMPLE",
+]
+
+
+def _notebook(path: pathlib.Path, sources: list[str]) -> str:
+    cells = [{"cell_type": "code", "source": s.splitlines(True)} for s in sources]
+    path.write_text(json.dumps({"cells": cells}))
+    return str(path)
+
+
+@pytest.mark.parametrize("shell", [True, False])
+def test_what_belongs_to_ipython_in_a_notebook(tmp_path: pathlib.Path, shell: bool) -> None:
+    """With IPython its shell runs it; without, it is left out. Installers and unknown magics always are."""
+    if shell:
+        pytest.importorskip("IPython")
+    cells = [*NOTEBOOK, *(IN_SHELL if shell else []), FAILING, "print('not reached')"]
+    notebook = _notebook(tmp_path / "notes.ipynb", cells)
+    without = (
+        "import importlib.util as u, sys; f = u.find_spec; sys.argv[:] = ['intaglio', 'run', sys.argv[1]];"
+        "u.find_spec = lambda n, *a: None if n == 'IPython' else f(n, *a);"
+        "from intaglio.tools import command; sys.exit(command.main(sys.argv[1:]))"
+    )
+    done = run(["-m", "intaglio", "run", notebook] if shell else ["-c", without, notebook])
+    assert done.returncode == 1
+    lines = done.stdout.splitlines()
+    assert "4" in lines and "3" in lines and "not reached" not in done.stdout
+    assert f'<{notebook} cell {len(cells) - 1}>", line 2, in g' in done.stderr
+    assert "return 1 / 0" in done.stderr and "interactiveshell" not in done.stderr
+    if shell:
+        assert lines[-6:] == ["3 shell", "4", "5", "env: EXAMPLE=1", "5", "bash 1"]
+        assert "it changes the environment" in done.stderr
+        assert "%load_ext is left out" in done.stderr and "%no_such_magic" in done.stderr
+
+
 def test_wrong_calls_say_how_to_call(tmp_path: pathlib.Path) -> None:
     assert "usage: intaglio run" in run(["-m", "intaglio", "--help"]).stdout
     absent = run(["-m", "intaglio", "run", str(tmp_path / "absent.py")])
