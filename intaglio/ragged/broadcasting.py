@@ -121,7 +121,7 @@ def _cut(x: Any, dtype: Any) -> tuple[Any, RowPartition]:
 
 def _broadcast(operands: Sequence[Any]) -> tuple[list[Any], Any]:
     dtype = core.splits_dtype(*operands)
-    ranks = [core.rank_of(x) or 0 for x in operands]
+    ranks = [_rank(x) for x in operands]
     rank = max(ranks)
     levels = max(
         [
@@ -148,6 +148,16 @@ def _broadcast(operands: Sequence[Any]) -> tuple[list[Any], Any]:
         else:
             flats.append(x.flat if x.map is None else raw.GatherV2(x.flat, x.map, 0))
     return flats, partitions
+
+
+def _rank(operand: Any) -> int:
+    """The rank of an operand. Raises ValueError if it is unknown: which dimension meets which follows from it."""
+    found = core.rank_of(operand)
+    if found is None:
+        raise ValueError(
+            "Unable to broadcast: unknown rank. Give the operand a rank, by tf.ensure_shape or an input signature."
+        )
+    return found
 
 
 def _outer_rows(operands: Sequence[_Operand]) -> Any:

@@ -261,6 +261,17 @@ class TensorSpec(BatchableTypeSpec, Written):
         return TensorShape(self._dims)
 
     @property
+    def _shape(self) -> TensorShape:
+        """The shape. Keras 2 sets it when it learns more of a symbolic tensor."""
+        return TensorShape(self._dims)
+
+    @_shape.setter
+    def _shape(self, shape: Any) -> None:
+        self._dims = as_dims(shape)
+        if hasattr(self, "_cached_hash"):
+            del self._cached_hash
+
+    @property
     def dims(self) -> Dims:
         """The shape as a tuple."""
         return self._dims

@@ -171,3 +171,22 @@ def test_segment_ids_of_splits_that_begin_later():
     # Only the lengths of rows count, as in TensorFlow 2.21.
     assert tf.ragged.row_splits_to_segment_ids([1, 2]).numpy().tolist() == [0]
     assert tf.ragged.row_splits_to_segment_ids([2, 5, 5, 6]).numpy().tolist() == [0, 0, 0, 2]
+
+
+@pytest.mark.parametrize("w", [2.0, [[2.0], [3.0]]])
+def test_an_operand_of_unknown_rank_is_not_guessed(w: Any) -> None:
+    """TensorFlow raises too. Taken for a scalar, a matrix gave rows of rows that nobody asked for."""
+    ragged, shape = tf.ragged.constant([[1.0, 2.0], [3.0]]), np.shape(w)
+
+    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None]), tf.TensorSpec(None)])
+    def product(x: Any, w: Any) -> Any:
+        return x * w
+
+    with pytest.raises(ValueError, match="unknown rank"):
+        product(ragged, w)
+
+    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None]), tf.TensorSpec(None)])
+    def known(x: Any, w: Any) -> Any:
+        return x * tf.ensure_shape(w, shape)
+
+    assert known(ragged, w).to_list() == (ragged * w).to_list()

@@ -148,3 +148,17 @@ def test_specs_by_registered_functions() -> None:
         tf.type_spec_from_value(Below())
     register_type_spec_from_value_converter(Value, lambda _: tf.TensorSpec([2]), True)
     assert tf.type_spec_from_value(Below()) == tf.TensorSpec([2])
+
+
+@pytest.mark.parametrize("kind", [tf.TensorSpec, tf.SparseTensorSpec, tf.RaggedTensorSpec])
+def test_shapes_that_are_learnt_later(kind: Any) -> None:
+    """Keras 2 writes the shape of a symbolic tensor into its spec."""
+    spec, other = kind([8, None]), kind([8, 3])
+    assert spec != other
+    if kind is tf.TensorSpec:
+        hash(spec)
+    spec._shape = tf.TensorShape([8, 3])
+    assert spec.shape.as_list() == [8, 3]
+    assert spec == other
+    assert hash(spec) == hash(other)
+    assert spec._serialize() == other._serialize()
