@@ -64,10 +64,10 @@ def test_convolutions_of_short_floats_stay_short_on_accelerators(dtype):
 
 
 def test_the_target_is_that_of_the_block():
-    assert target.is_host()
+    outside = target.is_host()
     with target.of("gpu"):
         assert not target.is_host()
         with target.of("cpu"):
             assert target.is_host()
         assert not target.is_host()
-    assert target.is_host()
+    assert target.is_host() is outside
