@@ -161,8 +161,12 @@ def test_code_for_another_processor_or_version_is_not_used(monkeypatch, tmp_path
 
 IDENTITY = "from intaglio.native.llvm import processor\nprint(processor.IDENTITY, processor.WIDTH)"
 NEWER = """
-import importlib.util, sys, types
-spec = types.SimpleNamespace(origin="/elsewhere/__init__.py")
+import importlib.util, pathlib, sys, tempfile, types
+folder = pathlib.Path(tempfile.mkdtemp())
+(folder / "binding").mkdir()
+(folder / "binding" / "libllvmlite.so").touch()
+(folder / "_version.py").write_text("version_version = '0.99.1'")
+spec = types.SimpleNamespace(origin=str(folder / "__init__.py"))
 found = importlib.util.find_spec
 importlib.util.find_spec = lambda name: spec if name == "llvmlite" else found(name)
 """

@@ -6,9 +6,11 @@ disk, or came with the package, need not load it.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Mapping
 
@@ -28,6 +30,9 @@ _LLVM_NAMES = {
     "pni": "sse3",
     "lahf_lm": "sahf",
 }
+# The oldest llvmlite whose LLVM compiles what is written here, and how its file tells the version.
+OLDEST = (0, 48)
+_VERSION = re.compile(r"version['\"]?\s*[:=]\s*['\"](\d+)\.(\d+)")
 # AMD's processors that have AVX-512, as far as they are known, are of these families.
 _ZEN_FAMILIES = range(25, 64)
 
@@ -58,20 +63,22 @@ def _named_by_llvm(flags: str) -> dict[str, bool]:
 
 
 def _llvmlite() -> str:
-    """Which llvmlite is installed: where, and what says its version. Importing it takes longer.
+    """Which llvmlite is installed: where, and its version. Importing it takes longer.
 
-    Raises ImportError if there is none.
+    It is imported, which raises ImportError where it cannot be used, unless its files say that it can.
     """
     spec = importlib.util.find_spec("llvmlite")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("No module named 'llvmlite'", name="llvmlite")
-    texts = [spec.origin]
-    for name in ("__init__.py", "_version.py"):
-        path = os.path.join(os.path.dirname(spec.origin), name)
-        if os.path.exists(path):
-            with open(path, "rb") as file:
-                texts.append(file.read().decode("latin-1"))
-    return "\n".join(texts)
+    folder = os.path.dirname(spec.origin)
+    version = ""
+    if os.path.exists(os.path.join(folder, "binding", "libllvmlite.so")):
+        with contextlib.suppress(OSError), open(os.path.join(folder, "_version.py"), "rb") as file:
+            version = file.read().decode("latin-1")
+    found = _VERSION.search(version)
+    if found is None or (int(found[1]), int(found[2])) < OLDEST:
+        version = described()[3]
+    return f"{folder}\n{version}"
 
 
 @functools.cache
