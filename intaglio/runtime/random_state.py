@@ -14,6 +14,7 @@ from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.locks import lasting_lock
+from intaglio.base.options import OPTIONS
 from intaglio.opdef import door
 from intaglio.opdef.op import Op
 from intaglio.ops.random import philox
@@ -143,10 +144,18 @@ def global_seed() -> int | None:
 
 
 def op_seeds(op_seed: int | None) -> tuple[int, int]:
-    """The attributes (seed, seed2) for an op with the user's `op_seed`."""
+    """The attributes (seed, seed2) for an op with the user's `op_seed`.
+
+    Raises RuntimeError if there is no seed, where every run must give the same.
+    """
     graph = getattr(door.level(), "graph", None)
     wide = global_seed()
     if wide is None and op_seed is None:
+        if OPTIONS.deterministic:
+            raise RuntimeError(
+                "Random ops require a seed to be set when determinism is enabled. Please set a seed before running "
+                "the op, e.g. by calling tf.random.set_seed(1)."
+            )
         return 0, 0
     if wide is None:
         wide = DEFAULT_GRAPH_SEED

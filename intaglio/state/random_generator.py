@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType, as_dtype, float32, int32, int64, uint32, uint64
+from intaglio.base.options import OPTIONS
 from intaglio.composite_ops.random.sampling import shape_tensor, shifted, stretched
 from intaglio.opdef import door, raw
 from intaglio.opdef.convert import to_tensor
@@ -94,7 +95,14 @@ class Generator(AutoTrackable):
 
     @classmethod
     def from_non_deterministic_state(cls, alg: Any = None) -> Generator:
-        """A generator whose numbers are different in every run of the program."""
+        """A generator whose numbers are different in every run of the program.
+
+        Raises RuntimeError where every run must give the same.
+        """
+        if OPTIONS.deterministic:
+            raise RuntimeError(
+                '"from_non_deterministic_state" cannot be called when determinism is enabled.'
+            )
         words = [fresh_bits(64) for _ in range(STATE_SIZE)]
         state = np.array(words, np.uint64).view(np.int64)
         return cls(state=state, alg=Algorithm.PHILOX if alg is None else alg)
@@ -323,10 +331,17 @@ _shared = _Shared()
 def get_global_generator() -> Generator:
     """The generator that the program shares, created at the first call.
 
+    Raises RuntimeError at a first call where every run must give the same: `set_global_generator` is needed.
+
     >>> tf.random.get_global_generator().normal([2]).shape
     TensorShape([2])
     """
     if _shared.generator is None:
+        if OPTIONS.deterministic:
+            raise RuntimeError(
+                '"get_global_generator" cannot be called if determinism is enabled, unless "set_global_generator" '
+                'has already been called. Please call "set_global_generator" first.'
+            )
         with init_scope():
             _shared.generator = Generator.from_non_deterministic_state()
     return _shared.generator

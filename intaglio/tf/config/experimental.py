@@ -29,7 +29,9 @@ from intaglio.base.options import OPTIONS, set_device_policy
 
 
 def enable_op_determinism() -> None:
-    """Ops give the same answers on every run. They do anyway: nothing here is unordered.
+    """Ops give the same answers on every run: random ones without any seed raise RuntimeError.
+
+    Others give the same anyway: nothing here is unordered.
 
     >>> tf.config.experimental.enable_op_determinism()
     """
