@@ -57,3 +57,28 @@ def test_images_without_pixels_have_no_patches(shape: tuple[int, ...]) -> None:
         flat, deep = run(x, volume)
         assert flat.shape == (*shape[:3], 4 * shape[3])
         assert deep.shape == (*shape[:2], 2, shape[2], 4 * shape[3])
+
+
+@pytest.mark.parametrize("shape", [(2, 0, 7, 3), (2, 5, 0, 3), (0, 5, 7, 3), (2, 5, 7, 0)])
+def test_images_without_pixels_are_sampled(shape: tuple[int, ...]) -> None:
+    """What is outside is 0, or `fill_value`; TensorFlow 2.21 was asked."""
+    x, n, depth = tf.zeros(shape), shape[0], shape[3]
+
+    def sampled(x: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        glimpse = tf.raw_ops.ExtractGlimpse(
+            input=x, size=[3, 2], offsets=tf.zeros([n, 2]), noise="zero", uniform_noise=False
+        )
+        turned = tf.raw_ops.ImageProjectiveTransformV3(
+            images=x, transforms=[[1.0, 0, 0, 0, 1, 0, 0, 0]], output_shape=[6, 9],
+            interpolation="BILINEAR", fill_mode="CONSTANT", fill_value=2.5,
+        )  # fmt: skip
+        back = tf.raw_ops.ScaleAndTranslateGrad(
+            grads=x, original_image=tf.zeros([n, 4, 6, depth]), scale=[1.0, 1], translation=[0.0, 0]
+        )
+        return glimpse, turned, back
+
+    for run in (sampled, tf.function(sampled), tf.function(sampled, jit_compile=True)):
+        glimpse, turned, back = run(x)
+        np.testing.assert_array_equal(glimpse, np.zeros((n, 3, 2, depth)))
+        np.testing.assert_array_equal(turned, np.full((n, 6, 9, depth), 2.5))
+        np.testing.assert_array_equal(back, np.zeros((n, 4, 6, depth)))

@@ -309,6 +309,8 @@ class Glimpse(Op):
             raise invalid_argument("size must be a vector of two: height and width")
         if min(size) < 1:
             raise invalid_argument(f"glimpse height and width must be positive: {size.tolist()}")
+        if not input.size:
+            return np.zeros((len(input), *size, input.shape[3]), np.float32)
         start = self.starts(offsets, input.shape[1:3], size, centered, normalized)
         rows = start[:, :1] + np.arange(size[0])
         columns = start[:, 1:] + np.arange(size[1])

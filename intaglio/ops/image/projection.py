@@ -58,6 +58,8 @@ def projected(
     """The images as the transforms have them."""
     count, height, width, channels = images.shape
     shape = (count, int(size[0]), int(size[1]))
+    if not images.size:
+        return np.full((*shape, channels), fill, images.dtype)
     x, y = np.empty((2, *shape), np.float32)
     # Image by image: what is computed of one stays in cache.
     for number in range(count):
@@ -65,7 +67,7 @@ def projected(
         x[number], y[number] = _bounded(one, shape[1:], (height, width), mode)
     if images.dtype != np.float64 and np.isfinite(fill):
         work = _WORK_PER_PIXEL * x.size * channels
-        run = compiled_function("sampling", work, how) if images.size else None
+        run = compiled_function("sampling", work, how)
         if run is not None:
             wide = images.astype(np.float32, copy=False)
             return run(wide, x, y, fill).astype(images.dtype, copy=False)
