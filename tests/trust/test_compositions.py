@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 
 import pytest
@@ -10,6 +11,8 @@ from intaglio import tf
 from trust import compositions, hunt, snippets, verdicts
 from trust.programs import NAMESPACE
 
+# Programs are drawn once for all tests that only read them.
+drawn = functools.cache(compositions.draw)
 TABLES = (
     "ELEMENTWISE",
     "MOVES",
@@ -24,7 +27,7 @@ TABLES = (
 
 
 def test_every_block_is_drawn_and_some_within_others() -> None:
-    programs = [compositions.draw(seed) for seed in range(150)]
+    programs = [drawn(seed) for seed in range(110)]
     text = "\n".join([p.source() for p in programs])
     for kind in ("tf.case(", "tf.scan(lambda s, e: like(q", "by_variables(", "tf.recompute_grad(",
                  ".read(", "tf.stack(l", "tf.vectorized_map(lambda e: like(q"):  # fmt: skip
@@ -35,7 +38,7 @@ def test_every_block_is_drawn_and_some_within_others() -> None:
 
 def test_functions_come_before_those_that_call_them() -> None:
     for seed in range(60):
-        program = compositions.draw(seed)
+        program = drawn(seed)
         names = [f.name for f in program.functions]
         for i, function in enumerate(program.functions):
             used = set(re.findall(r"\bh\d+\b", function.render(False))) - {function.name}
@@ -60,7 +63,7 @@ def test_a_seed_gives_one_program() -> None:
 
 
 def test_programs_have_every_kind_of_statement() -> None:
-    programs = [compositions.draw(seed) for seed in range(40)]
+    programs = [drawn(seed) for seed in range(40)]
     text = "\n".join([p.source() for p in programs])
     for kind in ("if ", "for ", "break", "slope(", "@wrapped", "@compiled", "TensorArray", "cut(",
                  "tf.map_fn", "V.assign", "W", "like(", "tf.broadcast_to", "while ", "elif ", "continue",
