@@ -3,7 +3,8 @@
     python -m docs.clients            writes the page
     python -m docs.clients --check    fails if the page is not what would be written
 
-The rows come from `tests/clients/results.json`, which `python -m tests.clients` records.
+The rows come from `tests/clients/results.json`, which `python -m tests.clients` records, and from
+`suites.json` beside it, which `python -m tests.clients.suites` makes of outcomes of tests.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from tests.clients.libraries import LIBRARIES
 
 ROOT = pathlib.Path(__file__).parents[1]
 RESULTS = ROOT / "tests" / "clients" / "results.json"
+SUITES = RESULTS.with_name("suites.json")
 PAGE = ROOT / "docs" / "clients.md"
 
 HEAD = """\
@@ -35,6 +37,18 @@ of their own. `TF_USE_LEGACY_KERAS=1` makes `tf.keras` Keras 2 for those that ne
 
 | library | version | result | import | program |
 | --- | --- | --- | ---: | ---: |
+"""
+
+SUITES_HEAD = """\
+## Their own tests
+
+Files of a suite were run one by one, each for two minutes at most; what was running then counts as failed. Tests can fail
+for want of what their own build gives them: code of `tf_keras` is not converted by AutoGraph, of which test files are part
+here, on TensorFlow too. Some files, most of them among those with failures, were run on TensorFlow as well: *passed there* is how many of their tests pass on it, and
+*of these here* how many of those pass on Intaglio.
+
+| library | files run | passed | failed | skipped | passed there | of these here |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: |
 """
 
 
@@ -71,6 +85,12 @@ def page() -> str:
         )
     same = sum(row["same"] for row in results.values())
     lines += ["", f"{same} of {len(LIBRARIES)} print what they print on TensorFlow."]
+    suites: dict[str, Any] = json.loads(SUITES.read_text(encoding="utf-8"))
+    lines += ["", *SUITES_HEAD.rstrip("\n").split("\n")]
+    for name, row in sorted(suites.items()):
+        cells = [LIBRARIES[name].distribution, f"{row['run']} of {row['files']}"]
+        cells += [str(row[k]) for k in ("passed", "failed", "skipped", "on_tensorflow", "of_these")]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

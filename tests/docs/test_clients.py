@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from docs import clients
+from tests.clients import suites
 from tests.clients.comparing import same
 from tests.clients.libraries import LIBRARIES
 
@@ -30,3 +34,22 @@ def test_each_library_has_a_program() -> None:
 )
 def test_numbers_are_compared_by_value(first: list[str], second: list[str], answer: bool) -> None:
     assert same(first, second) is answer
+
+
+def test_counts_of_a_suite(tmp_path: Path) -> None:
+    here = {"a": ["passed", ""], "b": ["failed", "x"], "c": ["hung", ""], "d": ["skipped", "why"]}
+    there = {"a": ["passed", ""], "b": ["passed", ""], "c": ["failed", "x"], "e": ["passed", ""]}
+    for name, outcomes in (("here", here), ("there", there)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "f.json").write_text(json.dumps(outcomes))
+    found = suites.counts(9, str(tmp_path / "here"), str(tmp_path / "there"))
+    assert found == {
+        "files": 9,
+        "run": 1,
+        "passed": 1,
+        "failed": 2,
+        "skipped": 1,
+        "on_tensorflow": 2,
+        "of_these": 1,
+    }
+    assert suites.counts(9, str(tmp_path / "here"), None)["on_tensorflow"] == 0
