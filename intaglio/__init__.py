@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from intaglio import bootstrap, ops
 from intaglio.base import later
+from intaglio.graphdef import spec_classes
 from intaglio.opdef import door, products
 from intaglio.runtime import direct_calls, eager, random_state
 
@@ -15,6 +16,22 @@ __version__ = "0.1.0"
 _REGISTERED = bootstrap, ops, products, direct_calls, random_state
 eager.install_fast_operators()
 door.stack()  # before there are threads, which must not make one each
+
+# The type specs of higher layers, by their numbers in saved structures: also files of tools and servers
+# have them, which import no `tf`.
+spec_classes.expect(
+    {
+        1: "intaglio.sparse.api:SparseTensorSpec",
+        3: "intaglio.ragged.api:RaggedTensorSpec",
+        10: "intaglio.ragged.api:RowPartitionSpec",
+    }
+)
+spec_classes.expect_extensions(
+    dict.fromkeys(
+        ("tf.EagerWeakTensor.Spec", "tf.GraphWeakTensor.Spec", "tf.WeakTensor.Spec"),
+        "intaglio.promotion.weak_tensor:WeakTensorSpec",
+    )
+)
 
 # log(-1) is NaN and 1e30 in float16 is infinity, without a word, as in TensorFlow.
 warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"intaglio\.")

@@ -536,6 +536,13 @@ def _argwhere(array: Any) -> Any:
     return _take(table, _flat_nonzero(array), 0)
 
 
+def _infinite(sign: float) -> _Rule:
+    def rule(x: Any) -> Any:
+        return applied(np.equal, (x, x.dtype.type(sign * np.inf)))
+
+    return rule
+
+
 def _is_in(array: Any, among: Any, **options: Any) -> Any:
     if options:
         raise NotSymbolic("isin")
@@ -573,6 +580,7 @@ RULES: dict[Any, Any] = {
     np.copysign: _copysign, np.sign: _sign, np.real: _part(raw.Real), np.imag: _part(raw.Imag),
     np.absolute: _absolute, np.fabs: _absolute, np.positive: lambda x: x, np.matmul: _matmul,
     np.logical_xor: lambda x, y: applied(np.not_equal, (_symbolic(x).astype(bool), _symbolic(y).astype(bool))),
+    np.isposinf: _infinite(1), np.isneginf: _infinite(-1),
     np.dot: _dot, np.einsum: _einsum,
     np.where: _where, np.clip: _clip, np.pad: _pad, np.take: _take,
     np.take_along_axis: _take_along_axis, np.put_along_axis: _put_along_axis,

@@ -169,6 +169,14 @@ class Module:
             return kind
         return ScalarType(kind)
 
+    def table(self, array: Any) -> Any:
+        """The counterpart of an array that a module has: known elements that may be asked for at computed indices."""
+        if array.dtype == object:
+            return array
+        fixed = array.view()
+        fixed.flags.writeable = False
+        return SymbolicArray(fixed)
+
     def function(self, function: Any) -> Any:
         """The counterpart of one of NumPy's functions, whose results may be written to."""
         own = _OWN.get(getattr(function, "__name__", ""))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from types import FunctionType, MethodType, ModuleType
+from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,8 @@ PACKAGES = ("intaglio.ops", "intaglio.opdef.scalar")
 class Retargeting:
     """Kernels with another module in the place of NumPy.
 
-    `module` has NumPy's names, and `ufunc`, `function` and `scalar_type`, which give what is in the place
-    of an object of NumPy's that a kernel's module has imported. `replaced` are counterparts of
+    `module` has NumPy's names, and `ufunc`, `function`, `scalar_type` and `table`, which give what is in the
+    place of an object of NumPy's that a kernel's module has. `replaced` are counterparts of
     functions of ops, `builtins` those of Python's functions by name. `check` wraps functions that check and
     give nothing.
     """
@@ -72,6 +72,8 @@ class Retargeting:
             return self.module.scalar_type(value)
         if callable(value) and getattr(value, "__module__", "").startswith("numpy."):
             return self.module.function(value)
+        if isinstance(value, np.ndarray):
+            return self.module.table(value)
         if value is raw:
             return self._raw
         if isinstance(value, ModuleType) and value.__name__.startswith(PACKAGES):
@@ -88,12 +90,21 @@ class Retargeting:
             namespace,
             function.__name__,
             function.__defaults__,
-            function.__closure__,
+            function.__closure__ and tuple(map(self._cell, function.__closure__)),
         )
         copy.__kwdefaults__ = function.__kwdefaults__
         is_check = function.__name__.lstrip("_").startswith("check")
         gives = function.__annotations__.get("return") not in ("None", None)
         return copy if self._check is None or not is_check or gives else self._check(copy)
+
+    def _cell(self, cell: CellType) -> CellType:
+        """The variable of an enclosing function: `in_blocks(kernel)` calls the kernel that it is given."""
+        try:
+            value = cell.cell_contents
+        except ValueError:  # it is empty
+            return cell
+        found = self.counterpart(value)
+        return cell if found is value else CellType(found)
 
     def _retargeted_op(self, op: Op) -> Any:
         """The op with retargeted methods."""

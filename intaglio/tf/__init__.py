@@ -32,7 +32,6 @@ from intaglio.composite_ops.math.clipping import clip_by_global_norm, clip_by_no
 from intaglio.composite_ops.math.counting import histogram_fixed_width, histogram_fixed_width_bins
 from intaglio.composite_ops.printing import print
 from intaglio.composite_ops.strings import as_string
-from intaglio.graphdef import spec_classes
 from intaglio.ir.graph import Node as Operation
 from intaglio.opdef import raw as raw_ops
 from intaglio.opdef.tensor import Tensor
@@ -468,18 +467,3 @@ if not TYPE_CHECKING:
         return later.named(_UNDOCUMENTED[name]) if name in _UNDOCUMENTED else _find(name)
 
     later.advise(__name__, "intaglio.opdef.absent_names:advice")
-
-# The type specs of higher layers, by their numbers in saved structures.
-spec_classes.expect(
-    {
-        1: "intaglio.sparse.api:SparseTensorSpec",
-        3: "intaglio.ragged.api:RaggedTensorSpec",
-        10: "intaglio.ragged.api:RowPartitionSpec",
-    }
-)
-spec_classes.expect_extensions(
-    dict.fromkeys(
-        ("tf.EagerWeakTensor.Spec", "tf.GraphWeakTensor.Spec", "tf.WeakTensor.Spec"),
-        "intaglio.promotion.weak_tensor:WeakTensorSpec",
-    )
-)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.base import later
+from intaglio.base.errors import OpError
 from intaglio.export.library import KINDS, export_library
 from intaglio.export.signatures import ExportError
 from intaglio.native.llvm.target import HOST, LEVELS, TARGETS
@@ -75,7 +76,7 @@ def compile_model(arguments: Sequence[str]) -> int:
             weights=options.weights,
             threads=options.threads,
         )
-    except (ExportError, OSError) as e:
+    except (ExportError, OSError, ValueError, OpError) as e:
         print(f"intaglio compile: {e}", file=sys.stderr)
         return 1
     written = {kind: str(path) for kind, path in library.paths.items()}
@@ -104,5 +105,7 @@ def loaded(path: str) -> Any:
     """A model of Keras, for files of its own; other paths as they are."""
     if not path.endswith((".keras", ".h5")):
         return path
+    if not os.path.exists(path):
+        raise FileNotFoundError(f"there is no file {path}")
     install_as_tensorflow()
     return later.named("keras.saving").load_model(path)

@@ -282,6 +282,10 @@ class Module:
         """The counterpart of a scalar type that a module has a name of its own for: itself."""
         return kind
 
+    def table(self, array: Any) -> Any:
+        """The counterpart of an array that a module has: itself."""
+        return array
+
     def function(self, function: Any) -> Any:
         """The counterpart of one of NumPy's functions."""
         home = self

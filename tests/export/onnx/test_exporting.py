@@ -124,10 +124,23 @@ def test_weights_beside_the_model(tmp_path):
 
 
 def test_an_op_that_onnx_has_not_is_named_with_its_line(tmp_path):
-    f = tf.function(lambda x: tf.math.lgamma(x), input_signature=[_spec([2])])
-    with pytest.raises(intaglio.ExportError, match=r"Lgamma .*test_exporting.py:\d+.*argument"):
+    f = tf.function(lambda x: tf.linalg.svd(x), input_signature=[_spec([2, 2])])
+    with pytest.raises(intaglio.ExportError, match=r"Svd .*test_exporting.py:\d+.*argument"):
         intaglio.export_onnx(f, tmp_path / "model.onnx")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_the_logarithm_of_the_gamma_function(dtype, tmp_path):
+    """Zeros, poles, both sides of 1/2, infinities."""
+    numbers = [1, 2, 1.5, 0.3, 0.5, 3, 10, 100, 1e4, 1e-3, -0.5, -1.5, -2.3, -10.7, 0, -1, 1.0001]
+    x = np.array([*numbers, np.inf, -np.inf, np.nan], dtype)
+    spec = tf.TensorSpec([None], dtype, name="x")
+    f = tf.function(lambda x: {"y": tf.math.lgamma(x)}, input_signature=[spec])
+    (found,) = session(intaglio.export_onnx(f, tmp_path / "model.onnx")).run(None, {"x": x})
+    tolerance = {"float16": 1e-3, "float32": 1e-6, "float64": 1e-11}[dtype]
+    expected = tf.math.lgamma(x).numpy()
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance / 100)
 
 
 def test_a_function_that_writes_a_variable_is_refused(tmp_path):
