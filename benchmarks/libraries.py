@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 import intaglio
-from intaglio.native.llvm.target import TARGETS
+from intaglio.native.llvm.target import LEVELS, TARGETS
 from tests.export import models
 
 PAGE = pathlib.Path(__file__).with_name("libraries.md")
@@ -195,7 +195,7 @@ def measured(contenders: dict[str, list[str]]) -> dict[str, dict[str, float]]:
 def size_of_targets(folder: pathlib.Path) -> dict[str, int]:
     """The object file for each target, with the weights outside."""
     sizes: dict[str, int] = {}
-    for target in TARGETS:
+    for target in (*LEVELS, *TARGETS):
         made = intaglio.export_library(
             models.digits(), folder / "sized", target=target, kinds=["object"], weights="beside"
         )
