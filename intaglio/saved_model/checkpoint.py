@@ -284,6 +284,15 @@ class CheckpointReader:
         """The dtypes by name."""
         return {n: self._bundle.dtype(n) for n in self._bundle}
 
+    def debug_string(self) -> bytes:
+        """A line for each value: its name, dtype and shape."""
+        lines = [
+            f"{name} (DT_{self._bundle.dtype(name).kernel_name.upper()}) "
+            f"[{','.join(map(str, self._bundle.dims(name)))}]\n"
+            for name in sorted(self._bundle)
+        ]
+        return "".join(lines).encode()
+
 
 def load_checkpoint(ckpt_dir_or_file: Any) -> CheckpointReader:
     """A reader of the checkpoint with that prefix, or of a folder's newest.

@@ -188,3 +188,29 @@ def test_a_name_based_checkpoint_satisfies_a_checkpoint_with_fewer_variables(tmp
         ):
             getattr(status, check)()
     status.expect_partial()
+
+
+def test_a_reader_describes_the_values(tmp_path: pathlib.Path) -> None:
+    """TensorFlow's text of ten dtypes and shapes."""
+    values = {
+        "b": [1.0, 2.0],
+        "a": 3,
+        "c": True,
+        "d/e": [[1, 2]],
+        "f": tf.constant([1.0], tf.bfloat16),
+        "h": ["s"],
+        "i": tf.constant(2, tf.int64),
+        "j": 1 + 2j,
+        "k": tf.constant(1.0, tf.float64),
+        "u": tf.constant(1, tf.uint8),
+    }
+    initial = {n: v.numpy() if tf.is_tensor(v) else v for n, v in values.items()}
+    with tf.Graph().as_default(), v1.Session() as session:
+        for name, value in initial.items():
+            v1.get_variable(name, initializer=value)
+        session.run(v1.global_variables_initializer())
+        path = v1.train.Saver().save(session, str(tmp_path / "m"))
+    assert v1.train.NewCheckpointReader(path).debug_string() == (
+        b"a (DT_INT32) []\nb (DT_FLOAT) [2]\nc (DT_BOOL) []\nd/e (DT_INT32) [1,2]\nf (DT_BFLOAT16) [1]\n"
+        b"h (DT_STRING) [1]\ni (DT_INT64) []\nj (DT_COMPLEX128) []\nk (DT_DOUBLE) []\nu (DT_UINT8) []\n"
+    )
