@@ -42,6 +42,17 @@ def array(value: Any) -> np.ndarray:
     return result.astype(object) if result.dtype.kind == "S" else result
 
 
+def _nested(value: Any) -> Any:
+    """A ragged or dense tensor, or nested lists of such, as nested lists."""
+    to_list = getattr(value, "to_list", None)
+    if to_list is not None:
+        return to_list()
+    if isinstance(value, (list, tuple)):
+        return [_nested(v) for v in value]
+    found = valued(value)
+    return found.tolist() if isinstance(found, (np.ndarray, np.generic)) else found
+
+
 def _comparable(value: Any) -> np.ndarray:
     result = array(value)
     if result.dtype.kind == "U":
@@ -61,7 +72,7 @@ class NumberAssertions(unittest.TestCase):
 
     def _evaluated(self, value: Any) -> Any:
         """The structure with values for the tensors of a graph in it."""
-        parts = nest.flatten(value)
+        parts = nest.flatten(value, expand_composites=True)
         return self.evaluate(value) if any(isinstance(p, SymbolicTensor) for p in parts) else value
 
     def _GetNdArray(self, a: Any) -> np.ndarray:
@@ -73,7 +84,13 @@ class NumberAssertions(unittest.TestCase):
             self.fail(f"Shape mismatch: expected {a.shape}, got {b.shape} with contents {b}. {msg}")
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
-        """Fails unless both have the same shape and elements; nan equals nan."""
+        """Fails unless both have the same shape and elements; nan equals nan.
+
+        Ragged tensors are compared as nested lists.
+        """
+        if any(isinstance(v, CompositeTensor) and hasattr(v, "to_list") for v in (a, b)):
+            self.assertEqual(_nested(self._evaluated(a)), _nested(self._evaluated(b)), msg)
+            return
         x, y = _comparable(self._GetNdArray(a)), _comparable(self._GetNdArray(b))
         self._same_shape(x, y, msg or "")
         same = x == y
