@@ -257,9 +257,13 @@ def mean_tensor(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Metric:
-    """The mean of tensors of one shape, element by element."""
+    """The mean of tensors of one shape, element by element. Raises ValueError if it is not known."""
     with metric_scope(name, "mean"):
         values = _float(values)
+        if not values.shape.is_fully_defined():
+            raise ValueError(
+                f"Cannot convert a partially known TensorShape {values.shape} to a Tensor."
+            )
         shape = values.shape.as_list()
         total, count = (
             metric_variable("total_tensor", shape),

@@ -210,7 +210,7 @@ def load(
     there is no model.
     """
     folder = os.fsdecode(export_dir)
-    proto = _with_tags(reader.read_message(folder), tags, folder)
+    proto = _with_tags(reader.read_message(folder), tags)
     prefix = f"{import_scope}/" if import_scope else ""
     with sess.graph.as_default():
         if scopes.executing_eagerly():
@@ -227,15 +227,11 @@ def load(
     return proto
 
 
-def _with_tags(model: Any, tags: Sequence[str], folder: str) -> Any:
+def _with_tags(model: Any, tags: Sequence[str]) -> Any:
     for proto in model.meta_graphs:
         if set(proto.meta_info_def.tags) == set(tags):
             return proto
-    known = [set(proto.meta_info_def.tags) for proto in model.meta_graphs]
-    raise RuntimeError(
-        f"MetaGraphDef associated with tags {str(tags).strip('[]')} could not be found in SavedModel, with available "
-        f"tags '{known}'. To inspect available tag-sets in the SavedModel, please look at the folder {folder}."
-    )
+    raise reader.no_such_tags(tags, model)
 
 
 def maybe_saved_model_directory(export_dir: Any) -> bool:

@@ -128,13 +128,21 @@ def _chosen(model: Any, tags: Any, folder: str) -> Any:
     for meta_graph, has in zip(model.meta_graphs, found, strict=True):
         if set(wanted) == set(has):
             return meta_graph
-    if len(found) == 1:
+    if len(found) == 1 and model.meta_graphs[0].HasField("object_graph_def"):
         raise ValueError(
             f"Got an incompatible argument to `tags`: {wanted}. The SavedModel at {folder} has one MetaGraph with tags "
             f"{found[0]}. You may omit the argument, pass 'None', or pass matching tags."
         )
-    raise ValueError(
-        f"The SavedModel at {folder} has MetaGraphs with the tags {found}, not {wanted}."
+    raise no_such_tags(wanted, model)
+
+
+def no_such_tags(tags: Sequence[str], model: Any) -> RuntimeError:
+    """The error for a SavedModel of TensorFlow 1, or with several graphs, none of which has these tags."""
+    available = [{*m.meta_info_def.tags} for m in model.meta_graphs]
+    return RuntimeError(
+        f"MetaGraphDef associated with tags {str(list(tags)).strip('[]')} could not be found in SavedModel, with "
+        f"available tags '{available}'. To inspect available tag-sets in the SavedModel, please use the SavedModel "
+        "CLI: `saved_model_cli`."
     )
 
 

@@ -98,6 +98,10 @@ def test_what_is_refused() -> None:
     with tf.Graph().as_default(), v1.Session() as session:
         with pytest.raises(ValueError, match="weights can not be broadcast to values"):
             metrics.mean(tf.ones([2, 3]), tf.ones([4, 3]))
+        with pytest.raises(
+            ValueError, match=r"partially known TensorShape \(None, 2\) to a Tensor"
+        ):
+            metrics.mean_tensor(v1.placeholder(tf.float32, [None, 2]))
         with pytest.raises(ValueError, match="Curve must be either ROC or PR"):
             metrics.auc(tf.ones([2]), tf.ones([2]), curve="x")
         _, update = metrics.auc(tf.ones([2]), tf.constant([2.0, 3.0]))

@@ -101,6 +101,10 @@ def test_what_cannot_be_written_or_read(tmp_path: pathlib.Path) -> None:
     with tf.Graph().as_default(), v1.Session() as session:
         with pytest.raises(RuntimeError, match="could not be found in SavedModel"):
             saved.load(session, ["none"], str(session_models.FILES / "simple"))
+        with pytest.raises(  # TensorFlow's words; a model of TensorFlow 2 has others
+            RuntimeError, match=r"tags 'none' could not .* available tags '\[\{'serve'\}\]'"
+        ):
+            tf.saved_model.load(str(session_models.FILES / "simple"), tags=["none"])
         with pytest.raises(OSError, match="does not exist"):
             saved.load(session, ["serve"], str(tmp_path / "none"))
         with pytest.raises(AssertionError, match="isn't empty"):
