@@ -324,11 +324,11 @@ def _complex_power(x: Any, y: Any) -> Any:
     if not lost.any():
         return found
     base, exponent = (np.broadcast_to(a, found.shape)[lost] for a in (x, y))
-    length, turn = np.log(np.abs(base)), np.angle(base)
+    length, angle = np.log(np.abs(base)), np.angle(base)
     power, twist = np.real(exponent), np.imag(exponent)
-    size = np.exp(power * length - twist * turn)
-    turn = power * turn + twist * length
-    parts = [np.where(part == 0, part, size * part) for part in (np.cos(turn), np.sin(turn))]
+    size = np.exp(power * length - twist * angle)
+    angle = power * angle + twist * length
+    parts = [np.where(part == 0, part, size * part) for part in (np.cos(angle), np.sin(angle))]
     found = found.copy()
     found[lost] = parts[0] + 1j * parts[1]
     return found
