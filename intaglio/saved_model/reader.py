@@ -222,7 +222,9 @@ class _Loader:
         for number in self.wanted:
             if number not in self.objects:
                 self.objects[number] = self._container(number)
-        for number in self.wanted:
+        # Lists and dicts first: an owner may copy what it is given, as Keras 2's layers do.
+        filled = [n for n in self.wanted if isinstance(self.objects[n], (list, dict))]
+        for number in dict.fromkeys([*filled, *self.wanted]):
             self._link(self.objects[number], self.nodes[number], self.setters.get(number))
         if self.bundle is not None:
             resources.restore(reader, self.bundle, self.stored)

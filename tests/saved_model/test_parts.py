@@ -212,3 +212,19 @@ def test_the_public_names() -> None:
     assert inner.load_partial is load_partial
     assert inner.parse_saved_model is parse_saved_model
     assert inner.load.get_setter is revived.get_setter
+
+
+def test_lists_are_complete_when_an_owner_gets_them(tmp_path: Any) -> None:
+    """Owners may copy them."""
+    saved = tf.Module()
+    saved.items = [tf.Variable(1.0), {"a": [tf.Variable(2.0)]}]
+    tf.saved_model.save(saved, str(tmp_path / "m"))
+    copies: dict[str, str] = {}
+
+    def setter(owner: Any, name: str, value: Any) -> None:
+        copies[name] = repr(
+            tf.nest.map_structure(lambda v: float(v), value) if name == "items" else ""
+        )
+
+    load_partial(str(tmp_path / "m"), {"root": (tf.Module(), setter)})
+    assert copies["items"] == repr([1.0, {"a": [2.0]}])
