@@ -24,7 +24,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.replicas import nowhere_replicas
 from intaglio.optimize.inline import inline_calls
 from intaglio.runtime.resources import Resource
-from intaglio.saved_model import reader, signatures
+from intaglio.saved_model import object_graph, reader, signatures
 from intaglio.type_specs.type_spec import TensorSpec
 
 Shapes = Mapping[str, Sequence[int | None]]
@@ -100,7 +100,7 @@ def concrete_functions(source: Any, signature: str | None) -> dict[str, Concrete
         return {"run": _concrete(source, "the function")}
     named = getattr(source, "signatures", None)
     if not named:
-        named = signatures.of_model(source, None)
+        named = signatures.of_model(source, None, object_graph.children)
     usable = {k: f for k, f in named.items() if isinstance(f, ConcreteFunction)}
     if signature is not None:
         if signature not in usable:
