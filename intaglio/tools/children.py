@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import types
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import intaglio
@@ -39,6 +41,46 @@ def install() -> None:
         after_import("multiprocessing.util", _for_posix)
 
 
+# The package `tensorflow` of a folder: it gives its place to Intaglio.
+_PACKAGE = """\
+import sys
+sys.modules.pop("tensorflow", None)
+{beginning}
+import tensorflow
+"""
+
+
+@contextmanager
+def also_by_commands() -> Generator[None]:
+    """In the block Pythons that are started by commands have it too, as the cells of notebooks start them.
+
+    A folder with a package of the name is the first of PYTHONPATH, and this Python the first of PATH; both are as
+    before after the block.
+    """
+    before = {name: os.environ.get(name) for name in ("PYTHONPATH", "PATH")}
+    with tempfile.TemporaryDirectory(prefix="intaglio-name-") as folder:
+        package = os.path.join(folder, "tensorflow")
+        os.mkdir(package)
+        with open(os.path.join(package, "__init__.py"), "w", encoding="utf-8") as file:
+            file.write(_PACKAGE.format(beginning=_beginning()))
+        first = {"PYTHONPATH": folder, "PATH": os.path.dirname(sys.executable)}
+        for name, value in first.items():
+            os.environ[name] = os.pathsep.join(filter(None, [value, before[name]]))
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
+
+
+def _beginning() -> str:
+    folder = os.path.dirname(os.path.dirname(os.path.abspath(intaglio.__file__)))
+    return _BEGINNING.format(folder=folder)
+
+
 def _for_posix(util: types.ModuleType) -> None:
     start = util.spawnv_passfds
 
@@ -63,8 +105,7 @@ def _command(args: Sequence[Any]) -> list[Any]:
     for i, text in enumerate(changed[:-1]):
         code = os.fsdecode(changed[i + 1])
         if text in ("-c", b"-c") and any(name in code for name in _STARTED):
-            folder = os.path.dirname(os.path.dirname(os.path.abspath(intaglio.__file__)))
-            code = _BEGINNING.format(folder=folder) + code
+            code = _beginning() + code
             changed[i + 1] = code if isinstance(changed[i + 1], str) else os.fsencode(code)
             break
     return changed

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from intaglio.base import later
-from intaglio.tools import programs
+from intaglio.tools import children, programs
 
 # Cell magics that run the cell in some way; others have something else than Python in it.
 _RUNNING = ("capture", "prun", "time", "timeit")
@@ -42,8 +42,9 @@ def run_notebook(path: str, arguments: list[str]) -> int:
         programs.replace_first_path(os.path.dirname(whole))
         module = programs.fresh_main(whole)
         run = _in_shell(module) if importlib.util.find_spec("IPython") else _in_python(module)
-        for name, source in _code_cells(whole, cells):
-            run(name, source)
+        with children.also_by_commands():
+            for name, source in _code_cells(whole, cells):
+                run(name, source)
 
     return programs.guarded(execute)
 

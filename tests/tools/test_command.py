@@ -96,7 +96,9 @@ FAILING = "def g():\n  return 1 / 0\ng()"
 IN_SHELL = [
     "found = !echo {y} shell\nprint(found[0])\n!echo {y + 1}\ny + 2",
     "import asyncio\nawait asyncio.sleep(0)\n%env EXAMPLE=1\nprint(_)",
-    "%%bash\necho bash $EXAMPLE",
+    "%%writefile child.py\nimport tensorflow as tf, keras\nprint('child', int(tf.add(1, 2)), tf.__name__)",
+    "import sys\n!{sys.executable} child.py",
+    "%%bash\nEXAMPLE=2 python child.py\necho bash $EXAMPLE",
 ]
 
 
@@ -111,7 +113,8 @@ def test_what_belongs_to_ipython_in_a_notebook(tmp_path: pathlib.Path, shell: bo
     """With IPython its shell runs it; without, it is left out. Installers and unknown magics always are."""
     if shell:
         pytest.importorskip("IPython")
-    cells = [*NOTEBOOK, *(IN_SHELL if shell else []), FAILING, "print('not reached')"]
+    in_shell = [f"%cd {tmp_path}", *IN_SHELL] if shell else []
+    cells = [*NOTEBOOK, *in_shell, FAILING, "print('not reached')"]
     notebook = _notebook(tmp_path / "notes.ipynb", cells)
     without = (
         "import importlib.util as u, sys; f = u.find_spec; sys.argv[:] = ['intaglio', 'run', sys.argv[1]];"
@@ -125,7 +128,10 @@ def test_what_belongs_to_ipython_in_a_notebook(tmp_path: pathlib.Path, shell: bo
     assert f'<{notebook} cell {len(cells) - 1}>", line 2, in g' in done.stderr
     assert "return 1 / 0" in done.stderr and "interactiveshell" not in done.stderr
     if shell:
-        assert lines[-6:] == ["3 shell", "4", "5", "env: EXAMPLE=1", "5", "bash 1"]
+        written = "Writing child.py"
+        child = "child 3 intaglio.tf"
+        shown = ["3 shell", "4", "5", "env: EXAMPLE=1", "5", written, child, child, "bash 1"]
+        assert lines[-9:] == shown
         assert "it changes the environment" in done.stderr
         assert "%load_ext is left out" in done.stderr and "%no_such_magic" in done.stderr
 
