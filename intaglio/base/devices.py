@@ -275,9 +275,8 @@ def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
     Raises ValueError for the host, which takes memory as needed, and for what is no device,
     RuntimeError for a change when the devices are in use.
 
-    >>> tf.config.experimental.set_memory_growth(tf.config.list_physical_devices()[0], True)
-    Traceback (most recent call last):
-    ValueError: Cannot set memory growth on non-GPU and non-Pluggable devices
+    >>> for gpu in tf.config.list_physical_devices("GPU"):
+    ...     tf.config.experimental.set_memory_growth(gpu, True)
     """
     _known(device)
     if device != CPU:

@@ -25,7 +25,7 @@ raw.expect(
         """,
         "grouping": "GroupByWindowDataset GroupByReducerDataset",
         "iterators": """
-            AnonymousIteratorV3 MakeIterator IteratorGetNext IteratorHasNext IteratorGetNextAsOptional
+            AnonymousIteratorV3 IteratorToStringHandle IteratorFromStringHandleV2 MakeIterator IteratorGetNext IteratorHasNext IteratorGetNextAsOptional
             OptionalFromValue OptionalNone OptionalHasValue OptionalGetValue DatasetToSingleElement
             DatasetCardinality GetElementAtIndex DatasetFingerprint IteratorV2 OneShotIterator
         """,

@@ -250,7 +250,10 @@ class IteratorToStringHandle(IteratorOp):
 class IteratorFromStringHandleV2(IteratorOp):
     """The iterator for which a string stands."""
 
-    signature = f"string_handle: string; {ELEMENTS} -> resource_handle: resource"
+    signature = (
+        "string_handle: string; output_types: list(type) = [], output_shapes: list(shape) = []"
+        " -> resource_handle: resource"
+    )
 
     def infer(self) -> Spec:
         return Spec(resource, ())

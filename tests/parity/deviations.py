@@ -225,15 +225,8 @@ OF_VARIANTS: tuple[Deviation, ...] = (
         theirs=INVALID,
         ours="accepted",
         ops="CropAndResizeGradBoxes DeserializeManySparse DeserializeSparse "
-        "FractionalMaxPoolGrad RaggedGather ResizeBicubicGrad ResizeBilinearGrad",
+        "FractionalMaxPoolGrad RaggedGather ResizeBicubicGrad ResizeBilinearGrad ScaleAndTranslateGrad",
         change=r"without axis|all empty",
-    ),
-    Deviation(
-        "A glimpse, or a picture's gradient, of nothing.",
-        theirs="accepted",
-        ours=INVALID,
-        ops="ExtractGlimpse ExtractGlimpseV2 ScaleAndTranslateGrad",
-        change="without axis",
     ),
     Deviation(
         "TensorFlow does not write its result where there is nothing to compute, and returns "

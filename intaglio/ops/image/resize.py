@@ -394,8 +394,10 @@ class ScaleAndTranslateGrad(Op):
             raise invalid_argument(
                 f"original_image must be 4-dimensional: {list(original_image.shape)}"
             )
-        if not grads.size or not original_image.size:
-            return np.zeros(original_image.shape, np.float32)
+        if not grads.size or 0 in original_image.shape[:3]:
+            # As many channels as the gradient has; TensorFlow was asked.
+            dims = (*original_image.shape[:3], *grads.shape[3:])
+            return np.zeros(dims, np.float32)
         rows, columns = _weighted(
             original_image.shape[1:3], grads.shape[1:3], scale, translation, kernel_type, antialias
         )
