@@ -5,6 +5,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/debugging/enable_check_num
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -27,6 +28,8 @@ class _Switch(Inherited):
 
 
 _switch = _Switch()
+# The threads that have called `enable_check_numerics`.
+_enabled_in: set[int] = set()
 
 
 def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int = 50) -> None:
@@ -48,6 +51,7 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
     _switch.height, _switch.width = stack_height_limit, path_length_limit
     if not _switch.on:
         _switch.on = True
+        _enabled_in.add(threading.get_ident())
         if _inspect not in door.INSPECTORS:
             door.INSPECTORS.append(_inspect)
         door.STATE.shift(+1)
@@ -62,6 +66,9 @@ def disable_check_numerics() -> None:
     """
     if _switch.on:
         _switch.on = False
+        _enabled_in.discard(threading.get_ident())
+        if not _enabled_in and _inspect in door.INSPECTORS:  # ops are slower while there are any
+            door.INSPECTORS.remove(_inspect)
         door.STATE.shift(-1)
 
 

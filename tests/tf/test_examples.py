@@ -68,7 +68,6 @@ def test_examples(name):
         tried = _tried(module, names)
     finally:
         np_config.disable_numpy_behavior()
-        tf.debugging.disable_check_numerics()
         reset_devices()  # an example divides the host
     assert not tried.failed
 

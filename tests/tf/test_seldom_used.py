@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.opdef import door
 
 
 def test_isotonic_regression_of_functions_of_the_rows():
@@ -133,3 +134,14 @@ def test_dumps_are_refused_with_the_reason():
     with pytest.raises(ValueError, match="tensor_debug_mode"):
         tf.debugging.experimental.enable_dump_debug_info("somewhere", "ALL")
     tf.debugging.experimental.disable_dump_debug_info()
+
+
+def test_nothing_inspects_ops_afterwards():
+    before = list(door.INSPECTORS)
+    tf.debugging.enable_check_numerics()
+    tf.debugging.enable_check_numerics()
+    assert len(door.INSPECTORS) == len(before) + 1
+    tf.debugging.disable_check_numerics()
+    assert before == door.INSPECTORS
+    tf.debugging.disable_check_numerics()
+    assert before == door.INSPECTORS
