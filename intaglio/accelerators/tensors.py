@@ -179,7 +179,7 @@ def carried_out(
 
 def _checks(op: Any, inputs: Sequence[Any]) -> bool:
     """Whether an op is called for an effect that programs do not have: it fails for some data."""
-    if not op.stateful or op.has_graphs or xla.placed.draws(op):
+    if not op.stateful or op.has_graphs or op.is_random:
         return False
     return not any([t.dtype is resource for t in inputs])
 
@@ -224,9 +224,9 @@ _of_host: set[Any] = set()
 
 
 def _by_program(op: Any, inputs: Sequence[Any], attrs: dict[str, Any], device: str) -> Any:
-    draws = xla.placed.draws(op)
+    is_random = op.is_random
     operands = tuple([_like(t) for t in inputs])
-    key = key_of(op, operands, attrs, SEEDS if draws else frozenset())
+    key = key_of(op, operands, attrs, SEEDS if is_random else frozenset())
     key = key and (*key, device, OPTIONS.tensor_float_32)
     if key in _of_host:
         raise xla.placed.Untraceable("it has no program for these inputs")
@@ -242,7 +242,7 @@ def _by_program(op: Any, inputs: Sequence[Any], attrs: dict[str, Any], device: s
     constants = found.constants
     arrays = [t._array if i in constants else operand(t, device) for i, t in enumerate(inputs)]
     try:
-        if draws:
+        if is_random:
             types = op.types_of(inputs, attrs)
             return found.drawn(arrays, [SERVICES.stream.for_call(op, types, attrs)])
         return found(*arrays)

@@ -109,7 +109,7 @@ class Derivative:
         """
         new = self._new
         for node in self.graph.nodes:
-            if node.op.has_graphs or ("service", "stream") in node.op.kernel_order:
+            if node.op.has_graphs or node.op.is_random:
                 copied = derived(node, new.values(node.inputs), control=new.control(node))
                 copied.graph, copied.source = self, None
                 new.keep(node, copied)

@@ -319,12 +319,12 @@ class BaseSession:
 
     def _kernel(self, node: Node) -> Callable[..., Any] | None:
         """The kernel of a node that keeps something in the session: random numbers, resources found by a name."""
-        if _draws(node):
+        if node.op.is_random:
             stream = self._stream(node)
             return lambda *arrays: interpreter.call_kernel(
                 node.op, arrays, node.attrs, node, stream=stream
             )
-        if any(_draws(inner) for inner in _inside(node)):
+        if any(inner.op.is_random for inner in _inside(node)):
             return lambda *arrays: interpreter.call_kernel(
                 node.op, arrays, node.attrs, node, run=self._run_inside
             )
@@ -386,10 +386,6 @@ class InteractiveSession(BaseSession):
         """Ends the session."""
         self._leave()
         super().close()
-
-
-def _draws(node: Node) -> bool:
-    return ("service", "stream") in node.op.kernel_order
 
 
 def _inside(node: Node) -> Iterator[Node]:

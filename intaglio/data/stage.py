@@ -54,7 +54,7 @@ class Shared:
     def function(self, graph: Graph) -> Callable[..., Element]:
         """The graph as a function of arrays; optimised, for it is called for every element."""
         graph = _optimized(graph)
-        if not any(("service", "stream") in n.op.kernel_order for n in graph.nodes):
+        if not any(n.op.is_random for n in graph.nodes):
             return interpreter.compiled(graph)
         found = self._runs.get(id(graph))
         if found is None:

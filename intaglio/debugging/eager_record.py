@@ -28,11 +28,6 @@ MAX_SAMPLES = 3
 Key = tuple[str, str, int]
 
 
-def draws(op: Op) -> bool:
-    """True for an op that draws random numbers from a stream."""
-    return ("service", "stream") in op.kernel_order
-
-
 def _key(op: Op, origin: origins.Origin) -> Key:
     frames = origins.frames(origin[:1])
     return (op.name, frames[0].filename, frames[0].lineno) if frames else (op.name, "", 0)
@@ -80,7 +75,7 @@ class EagerRun:
             def observe(node: Node, inputs: Any, outputs: Any) -> Any:
                 return _drawn(matches.take(node)[1], outputs)
 
-            return observed(graph, observe, lambda node: draws(node.op))(*arrays)
+            return observed(graph, observe, lambda node: node.op.is_random)(*arrays)
 
         return run
 
@@ -126,7 +121,7 @@ class EagerRun:
                 if node.op.internal or node.op.has_graphs:
                     return None
                 key, eager = matches.take(node)
-                drawn = _drawn(eager, outputs) if draws(node.op) else None
+                drawn = _drawn(eager, outputs) if node.op.is_random else None
                 compare(key, node, eager, outputs if drawn is None else drawn)
                 return drawn
 

@@ -342,7 +342,7 @@ def _check(graph: Graph) -> None:
             op = node.op
             if op.reaches_outside:
                 raise NotOneProgram(f"{op.name}{_line(node)} reaches what is not in the program")
-            if ("service", "stream") in op.kernel_order:
+            if op.is_random:
                 raise NotOneProgram(
                     f"{op.name}{_line(node)} draws random numbers that differ by replica: stateless ops, "
                     "which have a seed, do not"

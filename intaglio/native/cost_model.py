@@ -5,6 +5,7 @@ The tiers decide by these what is compiled, and when, so that a program does the
 
 from __future__ import annotations
 
+import functools
 import math
 
 from intaglio.ir import walk
@@ -68,9 +69,7 @@ def has_unknown_trip_count(graph: Graph) -> bool:
 def _kernel_seconds(node: Node) -> float:
     """What grows with the sizes of a node's arrays, as far as they are known."""
     op = node.op
-    per_result = _PER_RESULT.get(op)
-    if per_result is None:
-        per_result = _PER_RESULT[op] = _per_result(op)
+    per_result = _per_result(op)
     if per_result == 0.0:
         return 0.0
     results = sum([v.spec.count or 0 for v in node.outputs])
@@ -87,12 +86,12 @@ def _kernel_seconds(node: Node) -> float:
     return PER_ELEMENT_OF_OTHERS * max(results, operands[0])
 
 
-# Seconds for an element of the results, by op.
-_PER_RESULT: dict[Op, float] = {}
 _BY_OPERANDS = -1.0  # what it takes depends on the operands as well
 
 
+@functools.cache
 def _per_result(op: Op) -> float:
+    """Seconds for an element of the results."""
     if op.shape_only:
         return 0.0
     if "scalar" in op.rules:

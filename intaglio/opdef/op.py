@@ -316,6 +316,11 @@ class Op(Traits):
             self.by_dtype |= {d: run for d in stored if complex_numbers.is_complex(d)}
         self.stored = frozenset([d for d in stored if d not in self.by_dtype])
 
+    @property
+    def is_random(self) -> bool:
+        """Whether the kernel takes numbers from a stream, which each call moves on."""
+        return ("service", "stream") in self.kernel_order
+
     def fitted_kernel(
         self, specs: Sequence[Spec], attrs: dict[str, Any]
     ) -> Callable[..., Any] | None:

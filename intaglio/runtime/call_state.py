@@ -26,7 +26,7 @@ def streams(graph: Graph) -> list[Any]:
         interpreter.kept(node, SERVICES.stream)
         for g in graphs
         for node in g.nodes
-        if ("service", "stream") in node.op.kernel_order
+        if node.op.is_random
     ]
 
 

@@ -10,7 +10,7 @@ import jax
 from intaglio.ir.graph import Graph
 from intaglio.opdef.op import Op
 from intaglio.runtime import interpreter
-from intaglio.xla import kernels, meshes, scalars, transfers
+from intaglio.xla import meshes, scalars, transfers
 from intaglio.xla.compilation import Compiled
 from intaglio.xla.program import Programs
 from intaglio.xla.values import Untraceable
@@ -33,11 +33,6 @@ def function(graph: Graph, device: str) -> Compiled:
 def put(array: Any, device: str) -> Any:
     """An array on the device."""
     return transfers.put(array, meshes.device(device))
-
-
-def draws(op: Op) -> bool:
-    """Whether an op has a stream of random numbers."""
-    return "stream" in kernels.services(op)
 
 
 def elementwise(op: Op) -> Callable[..., Any]:
@@ -84,7 +79,6 @@ def name_of(array: Any) -> str:
 
 __all__ = [
     "Untraceable",
-    "draws",
     "elementwise",
     "from_dlpack",
     "function",

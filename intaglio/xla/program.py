@@ -27,7 +27,7 @@ from intaglio.ops.random.philox import Stream
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.resources import Resource
-from intaglio.xla import collectives, kernels, meshes, rules, target
+from intaglio.xla import collectives, meshes, rules, target
 from intaglio.xla.evaluator import Evaluator, NodeUntraceable
 from intaglio.xla.lists import List
 from intaglio.xla.rules import replicas
@@ -566,7 +566,7 @@ def streams_of(graph: Graph) -> list[Node]:
     found: dict[int, Node] = {}
     for part in (graph, *walk.nested(graph)):
         for node in part.nodes:
-            if "stream" in kernels.services(node.op):
+            if node.op.is_random:
                 traced = Evaluator.stream_key(node)
                 found[id(traced)] = traced
     return [*found.values()]

@@ -39,7 +39,7 @@ def possible(node: Node, inputs: Sequence[Any]) -> bool:
 
 def streams(node: Node) -> list[Any]:
     """The stream of random numbers that the node consumes, if it does."""
-    if ("service", "stream") not in node.op.kernel_order:
+    if not node.op.is_random:
         return []
     return [interpreter.kept(node, SERVICES.stream)]
 
