@@ -10,28 +10,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.base import nest
 from intaglio.data import building, readers, session_iterators
 from intaglio.data.dataset import Dataset
 
 
-class DatasetV1(Dataset[Any]):
+class DatasetV1(session_iterators.HasElementParts, Dataset[Any]):
     """A dataset that knows the iterators of sessions, and the structure of its elements in parts."""
-
-    @property
-    def output_types(self) -> Any:
-        """The dtypes of an element."""
-        return nest.map_structure(lambda spec: spec.dtype, self.element_spec)
-
-    @property
-    def output_shapes(self) -> Any:
-        """The shapes of an element."""
-        return nest.map_structure(lambda spec: spec.shape, self.element_spec)
-
-    @property
-    def output_classes(self) -> Any:
-        """The classes of the components of an element."""
-        return nest.map_structure(lambda spec: spec.value_type, self.element_spec)
 
     def make_one_shot_iterator(self) -> Any:
         """As `tf.compat.v1.data.make_one_shot_iterator`."""

@@ -18,7 +18,26 @@ from intaglio.trace.variable_creation import nodes_above
 from intaglio.type_specs.type_spec import TensorSpec
 
 
-class Iterator(iterating.Iterator[Any]):
+class HasElementParts:
+    """The structure of elements in parts, as TensorFlow 1 has it, of a class with `element_spec`."""
+
+    @property
+    def output_types(self: Any) -> Any:
+        """The dtypes of an element."""
+        return nest.map_structure(lambda spec: spec.dtype, self.element_spec)
+
+    @property
+    def output_shapes(self: Any) -> Any:
+        """The shapes of an element."""
+        return nest.map_structure(lambda spec: spec.shape, self.element_spec)
+
+    @property
+    def output_classes(self: Any) -> Any:
+        """The classes of the components of an element."""
+        return nest.map_structure(lambda spec: spec.value_type, self.element_spec)
+
+
+class Iterator(HasElementParts, iterating.Iterator[Any]):
     """Goes through the elements of a dataset: each run of `get_next`'s tensors is one step."""
 
     def __init__(self, handle: Any, element_spec: Any, initializer: Any = None) -> None:
@@ -83,21 +102,6 @@ class Iterator(iterating.Iterator[Any]):
         """An iterator over elements of a structure, which `make_initializer` gives datasets."""
         spec = _spec(output_types, output_shapes)
         return Iterator(_named_handle(spec, shared_name), spec)
-
-    @property
-    def output_types(self) -> Any:
-        """The dtypes of an element."""
-        return nest.map_structure(lambda spec: spec.dtype, self.element_spec)
-
-    @property
-    def output_shapes(self) -> Any:
-        """The shapes of an element."""
-        return nest.map_structure(lambda spec: spec.shape, self.element_spec)
-
-    @property
-    def output_classes(self) -> Any:
-        """The classes of the components of an element."""
-        return nest.map_structure(lambda spec: spec.value_type, self.element_spec)
 
 
 def _spec(output_types: Any, output_shapes: Any) -> Any:

@@ -26,7 +26,7 @@ from intaglio.optimize.symbolic_arrays import (
     wrapped,
 )
 from intaglio.optimize.symbolic_functions import distinct
-from intaglio.runtime import interpreter
+from intaglio.runtime import interpreter, retargeted_kernels
 from intaglio.runtime.kernel_paths import explored
 from intaglio.runtime.retargeted_kernels import Retargeting
 from intaglio.trace.graph import record
@@ -35,33 +35,13 @@ from intaglio.trace.graph import record
 MAX_MESSAGE = 200
 
 
-class ScalarType:
-    """One of NumPy's scalar types, `np.float32`: it converts, and stands for its dtype."""
-
-    def __init__(self, real: Any) -> None:
-        self.real = real
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """What NumPy takes where a dtype is wanted."""
-        return np.dtype(self.real)
+class ScalarType(retargeted_kernels.ScalarType):
+    """One of NumPy's scalar types, which converts what is recorded."""
 
     def __call__(self, value: Any = 0) -> Any:
         if isinstance(value, SymbolicArray) and value.known is None:
             return value.astype(self.dtype)
         return self.real(np.asarray(value) if isinstance(value, SymbolicArray) else value)
-
-    def __instancecheck__(self, instance: Any) -> bool:
-        return isinstance(instance, self.real)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
-
-    def __eq__(self, other: Any) -> bool:
-        return self.real == getattr(other, "real", other)
-
-    def __hash__(self) -> int:
-        return hash(self.real)
 
 
 class _NumberType(type):

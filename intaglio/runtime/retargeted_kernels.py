@@ -23,6 +23,30 @@ from intaglio.ops.nn import windows
 PACKAGES = ("intaglio.ops", "intaglio.opdef.scalar")
 
 
+class ScalarType:
+    """One of NumPy's scalar types, `np.float32`, which stands for its dtype; subclasses convert by it."""
+
+    def __init__(self, real: Any) -> None:
+        self.real = real
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """What NumPy takes where a dtype is wanted."""
+        return np.dtype(self.real)
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        return isinstance(instance, self.real)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.real, name)
+
+    def __eq__(self, other: Any) -> bool:
+        return self.real == getattr(other, "real", other)
+
+    def __hash__(self) -> int:
+        return hash(self.real)
+
+
 class Retargeting:
     """Kernels with another module in the place of NumPy.
 

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from intaglio.runtime import retargeted_kernels
 from intaglio.xla.arrays import Array, any_traced, put, unwrapped, wrapped
 from intaglio.xla.values import Untraceable, is_traced
 
@@ -200,34 +201,14 @@ _TRACED: dict[str, Callable[..., Any]] = {
 }
 
 
-class ScalarType:
-    """One of NumPy's scalar types, `np.float32`: it converts, and stands for its dtype."""
-
-    def __init__(self, real: Any) -> None:
-        self.real = real
-
-    @property
-    def dtype(self) -> Any:
-        """What NumPy takes where a dtype is wanted."""
-        return np.dtype(self.real)
+class ScalarType(retargeted_kernels.ScalarType):
+    """One of NumPy's scalar types, which converts what is recorded."""
 
     def __call__(self, *value: Any) -> Any:
         operands = unwrapped(value)
         if any_traced(operands):
             return Array(jnp.asarray(operands[0]).astype(self.dtype))
         return self.real(*operands)
-
-    def __instancecheck__(self, instance: Any) -> bool:
-        return isinstance(instance, self.real)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.real, name)
-
-    def __eq__(self, other: Any) -> bool:
-        return self.real == getattr(other, "real", other)
-
-    def __hash__(self) -> int:
-        return hash(self.real)
 
 
 def _sliding_windows(x: Any, window_shape: Any, axis: Any = None, **options: Any) -> Any:
