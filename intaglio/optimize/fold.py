@@ -1,4 +1,8 @@
-"""Constant folding: what depends on constants alone is computed once."""
+"""Constant folding: what depends on constants alone is computed once.
+
+A value that is folded has a known shape even where inference has left dimensions open, such as those
+of a slice of a computed size: the shapes of what depends on it are inferred again.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.ir.graph import Graph, Node
-from intaglio.ir.rewrite import Fuel, Rewriter
+from intaglio.base import shapes
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
+from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.opdef import door, raw
+from intaglio.optimize.specialize import inferred
 from intaglio.runtime import interpreter
 
 # A folded constant may have this many elements: more cost memory in every saved graph.
@@ -25,6 +31,9 @@ def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
     new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
+        if current is not node and any(map(_is_open, node.outputs)):
+            specs = inferred(current, current.inputs)
+            current = derived(current, current.inputs, specs=specs, control=current.control)
         values = constant_outputs(current)
         if values is None or not fuel.burn():
             new.keep(node, current)
@@ -34,6 +43,14 @@ def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
             constants = [door.level().constant(v) for v in values]
         new.replace(node, constants)  # type: ignore[arg-type]  # constants of the new graph
     return new.result()
+
+
+def _is_open(value: SymbolicTensor) -> bool:
+    """True if more may be known of a value once more is known of what it depends on."""
+    spec = value.spec
+    if not shapes.known(spec.shape):
+        return True
+    return spec.value is None and spec.dtype.is_integer and len(spec.shape or ()) < 2
 
 
 def constant_outputs(node: Node) -> list[Any] | None:

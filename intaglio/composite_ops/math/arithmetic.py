@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from intaglio.base import shapes
 from intaglio.composite_ops.math.constants import constant_of
 from intaglio.opdef import convert, door, operators, raw
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.opdef.spec import number
 from intaglio.opdef.tensor import Tensor
 
 _INTEGER_QUOTIENT = "float64"
@@ -436,8 +438,14 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
         whole = raw.BroadcastArgs(raw.Shape(start), raw.Shape(stop))
         first = raw.ExpandDims(raw.BroadcastTo(start, whole), axis)
         last = raw.ExpandDims(raw.BroadcastTo(stop, whole), axis)
-        count = raw.Cast(convert.to_tensor(num, name="num"), DstT="int32")
-        return _spaced(first, last, count, axis)
+        num = convert.to_tensor(num, name="num")
+        line = _spaced(first, last, raw.Cast(num, DstT="int32"), axis)
+        if not shapes.known(line.dims) and first.dims is not None:
+            # Inference does not follow which size is selected for which axis.
+            dims = [*first.dims]
+            dims[axis] = number(num.spec)
+            line.set_shape(dims)
+        return line
 
 
 def _spaced(first: Any, last: Any, count: Any, axis: int) -> Tensor:
