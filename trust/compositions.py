@@ -19,11 +19,11 @@ import numpy as np
 
 from intaglio import tf
 from tests.ops import calls
-from trust import blocks, generator, snippets, verdicts
+from trust import blocks, catalogue, snippets, verdicts
 from trust.programs import NAMESPACE, Function, Line, Program, Statement, text_of
 
 # Counts up whenever a seed gives another program than before.
-VERSION = 4
+VERSION = 5
 SHAPES = [
     (3, 4),
     (1, 4),
@@ -50,7 +50,11 @@ KINDS: dict[str, int] = {
 # Lines of these forms are not the same for no rows eagerly and in a graph, as in TensorFlow.
 ROWS = ("tf.map_fn", "tf.scan", "tf.foldl", "tf.foldr", "tf.vectorized_map", "jacobian")
 # How often a line calls an op of the catalogue, or is computed in another dtype.
-CATALOGUE_SHARE, CONVERTED_SHARE, NESTED_SHARE = 0.14, 0.06, 0.3
+CATALOGUE_SHARE, CONVERTED_SHARE, NESTED_SHARE = 0.18, 0.06, 0.3
+# How many ops of the catalogue most programs call at least, and how often each is tried.
+FEWEST_CALLS, CALL_TRIES = 2, 6
+# How many calls are of strings, in programs that have some.
+TEXT_SHARE = 0.6
 # Blocks within each other.
 MAX_DEPTH = 3
 
@@ -75,6 +79,10 @@ class Compose:
         if rng.random() < 0.12:
             self.shapes[1] = rng.choice(LARGE)
         self.scale = rng.choice([1.0, 1.0, 3.0])
+        # Some programs have strings, which machine code refuses.
+        self.text = rng.random() < 0.06
+        # Programs of following seeds call each op of the catalogue in turn.
+        self.next_op = seed * FEWEST_CALLS
         self.counter = 0
         self.functions: list[Function] = []
         self.variables: dict[str, Any] = {}
@@ -161,13 +169,31 @@ class Compose:
             return f"tf.cast({within}, tf.{self.dtype.name})"
         return text
 
-    def call(self, names: list[str]) -> str:
-        """A call of an op of the catalogue, numbers of a value in the place of some of a sample's."""
+    def call(self, body: Body, envs: list[Env], names: list[str]) -> bool:
+        """Appends a call of the next op of the catalogue, like one of its samples."""
         rng = self.random
-        source = rng.choice([*names[-2:], rng.choice(names)])
-        name, samples = rng.choice(generator.catalogue())
-        sample = rng.choice(samples)
-        fixed = name in generator.CONSISTENT
+        ops = (
+            catalogue.textual() if self.text and rng.random() < TEXT_SHARE else catalogue.numeric()
+        )
+        name, samples = ops[self.next_op % len(ops)]
+        self.next_op += 1
+        for _ in range(CALL_TRIES):
+            source = rng.choice([*names[-2:], rng.choice(names)])
+            call = self._call_text(name, rng.choice(samples), source)
+            try:
+                results = tf.nest.flatten(eval(call, {**self.space, **envs[0]}))
+            except Exception:
+                continue
+            if results:
+                line = Line(self.name(), f"mat({call}, {rng.randrange(len(results))}, {source})")
+                if self.append(body, envs, [line], [line.target]):
+                    names.append(line.target)
+                    return True
+        return False
+
+    def _call_text(self, name: str, sample: Any, source: str) -> str:
+        """The text of a call, numbers of a value in the place of some of the sample's."""
+        fixed = name in catalogue.CONSISTENT or catalogue.has_noise(name)
         arguments = [
             f"{key}={self._given(given, source, fixed)}"
             for key, given in calls.inputs_of(sample).items()
@@ -175,36 +201,52 @@ class Compose:
         for key, given in calls.attrs_of(sample).items():
             is_dtype = "dtype" in type(given).__name__.lower()
             arguments.append(f"{key}={f'tf.{given.name}' if is_dtype else repr(given)}")
-        call = f"tf.raw_ops.{name}({', '.join(arguments)})"
-        try:
-            results = tf.nest.flatten(eval(call, {**self.space, source: tf.zeros([0, 0])}))
-        except Exception:
-            results = [None]
-        return f"mat({call}, {rng.randrange(len(results))}, {source})"
+        return f"tf.raw_ops.{name}({', '.join(arguments)})"
 
     def _given(self, given: Any, source: str, fixed: bool) -> str:
-        """The text of an argument: a constant, or numbers of `source` that are as many."""
+        """The text of an argument: a constant, or as many numbers that `source` decides.
+
+        These are any numbers, numbers between those of the sample, or near each of them: what many
+        ops are defined for is an interval, or matrices of a kind.
+        """
         if isinstance(given, list):
             parts = [self._given(a, source, fixed) for a in given]
             return f"[{', '.join(parts)}]"
         name = self.name("K")
         self.constants[name] = given
         self.space[name] = tf.constant(given)
-        share = 0.0 if fixed or not given.size else 0.2 if given.dtype.kind in "iub" else 0.8
-        return f"like({source}, {name})" if self.random.random() < share else name
+        kind, rng = given.dtype.kind, self.random
+        share = 0.2 if kind in "iub" else 0.8
+        if fixed or not given.size or kind == "O" or rng.random() >= share:
+            return name
+        forms = {
+            "b": ["like"],
+            "i": ["like", "within"],
+            "u": ["like", "within"],
+            "c": ["like", "near"],
+        }
+        return f"{rng.choice(forms.get(kind, ['like', 'within', 'near']))}({source}, {name})"
 
     def line(self, body: Body, envs: list[Env], names: list[str], simple: bool) -> bool:
         """Appends one line."""
         if self.random.random() < CATALOGUE_SHARE:
-            text = self.call(names)
-        else:
-            text = self.expression(names, simple)
+            return self.call(body, envs, names)
+        text = self.expression(names, simple)
         target = self.name()
-        if self.empty and any(r in text for r in ROWS):
+        if any(r in text for r in ROWS) and (self.empty or not self._takes_rows(text, names)):
             return False
         if not self.append(body, envs, [Line(target, text)], [target]):
             return False
         names.append(target)
+        return True
+
+    def _takes_rows(self, text: str, names: list[str]) -> bool:
+        """Whether an expression runs for two rows: a graph has the function of a row in any case."""
+        rows = {name: tf.ones([2, 3], self.dtype) for name in names}
+        try:
+            eval(text, {**self.space, **rows, "I": tf.range(2)})
+        except (tf.errors.OpError, TypeError, ValueError):
+            return False
         return True
 
     def append(self, body: Body, envs: list[Env], new: Body, targets: list[str]) -> bool:

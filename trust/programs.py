@@ -123,6 +123,8 @@ def _literal(array: np.ndarray[Any, Any]) -> str:
     if array.dtype.kind == "V" or kind in ("bfloat16", "float16"):
         values = array.astype(np.float64).tolist()
     text = f"np.array({values!r})" if array.size else f"np.zeros({array.shape})"
+    if array.dtype.kind == "O":
+        text, kind = f"np.array({values!r}, object).reshape({array.shape})", "string"
     return f"tf.constant({text}, tf.{kind})".replace("nan", "np.nan").replace("inf", "np.inf")
 
 
@@ -131,6 +133,20 @@ def like(x: Any, y: Any) -> Any:
     flat = tf.reshape(tf.cast(x, y.dtype), [-1])
     indices = tf.range(tf.size(y)) % tf.maximum(tf.size(flat), 1)
     return tf.reshape(tf.gather(flat, indices), tf.shape(y))
+
+
+def within(x: Any, y: Any) -> Any:
+    """Numbers between the least and the largest of `y`, which the elements of `x` decide."""
+    given = like(tf.math.real(x) if x.dtype.is_complex else x, y)
+    low, high = tf.reduce_min(y), tf.reduce_max(y)
+    if y.dtype.is_integer:
+        return low + tf.math.floormod(given, tf.maximum(high - low, 1))
+    return low + (high - low) * tf.sigmoid(given)
+
+
+def near(x: Any, y: Any) -> Any:
+    """The numbers of `y` with some hundredths more or less, which the elements of `x` decide."""
+    return y * (1 + tf.tanh(like(x, y)) / 64)
 
 
 def whole(x: Any) -> Any:
@@ -197,9 +213,18 @@ def halved(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def mat(results: Any, index: int, x: Any) -> Any:
-    """A result of an op as a matrix of the dtype of `x`; of complex numbers the real parts."""
+    """A result of an op as a matrix of the dtype of `x`.
+
+    Of complex numbers the real parts, of strings their digests, of large integers their remainders.
+    """
     value = tf.nest.flatten(results)[index]
-    value = tf.cast(tf.math.real(value) if value.dtype.is_complex else value, x.dtype)
+    if value.dtype is tf.string:
+        value = tf.strings.to_hash_bucket_fast(value, 97)
+    elif value.dtype.is_complex:
+        value = tf.math.real(value)
+    elif value.dtype.is_integer and value.dtype.size > 2:
+        value = tf.math.floormod(value, 1009)
+    value = tf.cast(value, x.dtype)
     shape = tf.concat([[1, 1], tf.shape(value)], 0)
     return tf.reshape(value, tf.stack([tf.reduce_prod(shape[:-1]), shape[-1]]))
 
@@ -209,6 +234,8 @@ NAMESPACE: dict[str, Any] = {
     "tf": tf,
     "np": np,
     "like": like,
+    "within": within,
+    "near": near,
     "whole": whole,
     "cut": cut,
     "k0": k0,

@@ -17,7 +17,7 @@ from intaglio.ir.rewrite import Rewriter
 from intaglio.optimize.kernel_expressions import by_kernel, may_be_expressed
 from intaglio.runtime import interpreter
 from tests.ops import calls
-from trust.generator import catalogue
+from trust import catalogue
 
 # So many samples of an op are compared; integers of so few elements are constants, as shapes are.
 SAMPLES, MAX_CONSTANT = 3, 8
@@ -81,7 +81,9 @@ def assert_alike(found: Any, expected: Any, what: str) -> None:
         )
 
 
-@pytest.mark.parametrize(("name", "samples"), catalogue(), ids=[n for n, _ in catalogue()])
+@pytest.mark.parametrize(
+    ("name", "samples"), catalogue.pure(), ids=[n for n, _ in catalogue.pure()]
+)
 def test_samples(name: str, samples: list[Any]) -> None:
     for sample in samples[:SAMPLES]:
         inputs = calls.inputs_of(sample)

@@ -125,7 +125,7 @@ def main() -> None:
         answered(programs)
         options.file.write_text(json.dumps(programs))
     else:
-        from trust.generator import NOT_UNIQUE
+        from trust.catalogue import NOT_UNIQUE
 
         excluded = tuple([f"raw_ops.{name}(" for name in NOT_UNIQUE])
         kept = [p for p in programs if _is_small(p) and not any(e in p["source"] for e in excluded)]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import re
 
+import numpy as np
 import pytest
 
 from intaglio import tf
-from trust import compositions, hunt, snippets, verdicts
-from trust.programs import NAMESPACE
+from tests.ops import calls
+from trust import catalogue, compositions, hunt, snippets, verdicts
+from trust.programs import NAMESPACE, within
 
 # Programs are drawn once for all tests that only read them.
 drawn = functools.cache(compositions.draw)
@@ -45,6 +47,56 @@ def test_functions_come_before_those_that_call_them() -> None:
             assert used <= set(names[:i]), program.source()
 
 
+def test_programs_of_following_seeds_call_one_op_of_the_catalogue_after_the_other() -> None:
+    ops = [name for name, _ in catalogue.numeric()]
+    called = [re.findall(r"tf\.raw_ops\.(\w+)", drawn(seed).source()) for seed in range(110)]
+    near = [
+        sum(name in set(found) for name in ops[2 * seed : 2 * seed + 2])
+        for seed, found in enumerate(called)
+    ]
+    assert sum(near) > 130, near
+    assert len({name for found in called for name in found}) > 170
+
+
+def test_each_op_of_the_catalogue_is_called_with_numbers_of_a_value() -> None:
+    compose = compositions.Compose(3)
+    compose.dtype, compose.special = tf.float32, False
+    inputs = [compose.matrix(shape) for shape in compose.shapes]
+    missing: list[str] = []
+    for compose.next_op, (name, _) in enumerate(catalogue.numeric()):
+        for _ in range(12):
+            envs = [{"X": tf.constant(a)} for a in inputs]
+            if compose.call([], envs, ["X"]):
+                break
+            compose.next_op -= 1
+        else:
+            missing.append(name)
+    assert not missing
+
+
+def test_programs_call_no_op_whose_result_no_seed_decides() -> None:
+    noisy = {name for name, _ in catalogue.numeric() if catalogue.has_noise(name)}
+    assert "ExtractGlimpse" in noisy and "Conv2D" not in noisy
+    samples = [s for _, found in catalogue.numeric() for s in found]
+    assert not [s for s in samples if s.nondeterministic or calls.CATALOGUE[s.op].is_random]
+
+
+@pytest.mark.parametrize("sample", [[0.25, 0.5], [3, 9], [-1.0, 1.0], [[2, 2]]])
+def test_numbers_of_an_argument_stay_within_those_of_the_sample(sample: list[float]) -> None:
+    given = tf.constant(sample)
+    for x in ([[1e6, -1e6, 0.0]], [[5.0]]):
+        found = within(tf.constant(x), given).numpy()
+        assert found.shape == given.shape and found.dtype == given.dtype.as_numpy_dtype
+        assert (found >= np.min(sample)).all() and (found <= np.max(sample)).all()
+
+
+def test_functions_of_rows_run_for_two_rows() -> None:
+    compose = compositions.Compose(0)
+    compose.dtype = tf.int32
+    assert not compose._takes_rows("tf.scan(lambda s, e: tf.tanh(s) - e, X)", ["X"])
+    assert compose._takes_rows("tf.scan(lambda s, e: s - e, X)", ["X"])
+
+
 @pytest.mark.parametrize("table", TABLES)
 def test_every_snippet_runs(table: str) -> None:
     lines: list[str] = getattr(snippets, table)
@@ -63,7 +115,7 @@ def test_a_seed_gives_one_program() -> None:
 
 
 def test_programs_have_every_kind_of_statement() -> None:
-    programs = [drawn(seed) for seed in range(40)]
+    programs = [drawn(seed) for seed in range(110)]
     text = "\n".join([p.source() for p in programs])
     for kind in ("if ", "for ", "break", "slope(", "@wrapped", "@compiled", "TensorArray", "cut(",
                  "tf.map_fn", "V.assign", "W", "like(", "tf.broadcast_to", "while ", "elif ", "continue",
