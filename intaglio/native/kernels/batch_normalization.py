@@ -106,6 +106,7 @@ def _statistics(chain: Chain, rows: int, channels: int, epsilon: float, factor: 
     multiplied by: means and variances, twice, and slopes."""
     first = min(BLOCK_BYTES, rows)
     near = chain.then(reductions.reduction("mean", (first, channels), (0,), False), 0)
+    near = chain.then(_finite(channels), *near)
     found = chain.then(moments(rows, channels), 0, *near)
     blended = factor != 1.0
     plan = Plan((1, channels))
@@ -135,6 +136,21 @@ def _statistics(chain: Chain, rows: int, channels: int, epsilon: float, factor: 
     numbers = [_number(n) for n in (epsilon, rows, rows / max(rows - 1, 1))]
     run = _as_single(plan, channels, [*kept, mean, variance, slope])
     return chain.then(run, *near, *found, 1, *numbers, *running)
+
+
+def _finite(channels: int) -> Chain:
+    """Numbers to themselves, and to 0 where they are infinite or NaN: an infinite element less an
+    infinite number is NaN, and the mean is infinite."""
+    plan = Plan((1, channels))
+    value = plan.new_input("wide")
+    difference = _mapped(plan, "sub", value, value)
+
+    def kept(s: Functions, operands: Sequence[Lanes]) -> Lanes:
+        difference, value = operands
+        zero = s.const(0, value)
+        return s.select(s.eq(difference, zero), value, zero)
+
+    return _as_single(plan, channels, [plan.map(kept, difference, value)])
 
 
 def _slope(channels: int) -> Chain:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +35,15 @@ def taps(along: Sequence[Axis]) -> Iterator[tuple[tuple[int, ...], tuple[slice, 
     for index in itertools.product(*[range(a.window) for a in along]):
         slices = [a.slice_of(i) for a, i in zip(along, index, strict=True)]
         yield index, (slice(None), *slices)
+
+
+def _seen_taps(along: Sequence[Axis]) -> Iterator[tuple[Any, Any, Any]]:
+    """The taps of windows without those on padding: the index in the window, the slices of the
+    windows that see an element there, and those of these elements."""
+    for index in itertools.product(*[range(a.window) for a in along]):
+        pairs = [a.seen_of(i) for a, i in zip(along, index, strict=True)]
+        outs, elements = zip(*pairs, strict=True)
+        yield index, (slice(None), *outs), (slice(None), *elements)
 
 
 def _pieces(batch: int, row: int) -> Iterator[slice]:
@@ -280,11 +290,8 @@ def depthwise(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.n
     if run is not None:
         return run(x, filters)
     result = np.zeros((len(x), *outs, channels, many), x.dtype)
-    product = np.empty_like(result)
-    x = windows.padded(x, along)
-    for index, slices in taps(along):
-        np.multiply(x[slices][..., None], filters[index], out=product)
-        result += product
+    for index, seeing, seen in _seen_taps(along):
+        result[seeing] += x[seen][..., None] * filters[index]
     return result.reshape(len(x), *outs, channels * many)
 
 
@@ -300,10 +307,9 @@ def depthwise_filter_gradient(
         return run(x, d).reshape(shape)
     result = np.empty(shape, x.dtype)
     d = d.reshape(*d.shape[:-1], channels, many)
-    x = windows.padded(x, along)
     over = tuple(range(len(along) + 1))
-    for index, slices in taps(along):
-        result[index] = add_reduce(x[slices][..., None] * d, over)
+    for index, seeing, seen in _seen_taps(along):
+        result[index] = add_reduce(x[seen][..., None] * d[seeing], over)
     return result
 
 

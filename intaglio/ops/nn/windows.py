@@ -43,6 +43,14 @@ class Axis(NamedTuple):
         first = max(-(-(self.before - last) // self.dilation), 0)
         return range(first, min(-(-(self.before + self.size) // self.dilation), self.window))
 
+    def seen_of(self, tap: int) -> tuple[slice, slice]:
+        """The windows whose tap `tap` is on an element of the array, and the slice of these elements."""
+        start = tap * self.dilation - self.before
+        first = max(-(start // self.stride), 0)
+        stop = max(min(-((start - self.size) // self.stride), self.out), first)
+        begin = start + first * self.stride
+        return slice(first, stop), slice(begin, begin + (stop - first) * self.stride, self.stride)
+
     def slice_of(self, tap: int) -> slice:
         """The slice of the padded array under tap `tap`, for all windows."""
         start = tap * self.dilation
