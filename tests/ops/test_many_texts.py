@@ -145,7 +145,7 @@ def test_numbers(dtype, seed, precision, width, fill, style, finite):
     rng = np.random.default_rng(seed)
     dtype = tf.as_dtype(dtype)
     if dtype.is_floating:
-        values = rng.standard_normal(100) * 10.0 ** rng.integers(-7, 5, 100)
+        values = rng.standard_normal(100) * 10.0 ** (rng.choice([1, 9]) * rng.integers(-7, 5, 100))
         values[:15] = FLOATS
         values = values[np.isfinite(values)] if finite else values
         with np.errstate(over="ignore"):
@@ -163,6 +163,26 @@ def test_numbers(dtype, seed, precision, width, fill, style, finite):
     unsigned = dtype.is_unsigned and fill in ("+", " ")
     each = [_formatted(v, max(width, 0), "" if unsigned else fill, letter) for v in values.tolist()]
     assert _list(found) == each
+
+
+@settings(max_examples=30)
+@given(
+    st.integers(0, 2**32),
+    st.integers(0, 12),
+    st.sampled_from(["scientific", "shortest"]),
+    st.booleans(),
+)
+def test_numbers_that_are_nearly_rounded_otherwise(seed, precision, style, single):
+    """Next to powers of ten, where the exponent changes, and to halves of the last digit."""
+    rng = np.random.default_rng(seed)
+    digits = rng.integers(1, 10 ** min(precision + 1, 6), 100)
+    values = np.concatenate([10.0 ** rng.integers(-9, 9, 50), (digits + 0.5) / 10.0 ** (seed % 6)])
+    values = np.nextafter(values, rng.choice([0.0, 1.0, np.inf], values.size))
+    values = values.astype(np.float32) if single else values
+    options = {style: True, "precision": precision}
+    letter = f".{precision}{'e' if style == 'scientific' else 'g'}"
+    found = tf.strings.as_string(values, **options)
+    assert _list(found) == [f"%{letter}".encode() % v for v in values.tolist()]
 
 
 def test_numbers_without_a_sign_have_none():

@@ -21,6 +21,7 @@ from intaglio.native.llvm.integers import Text, Word
 from intaglio.native.runtime import entry
 from intaglio.ops.text import hash_functions
 from intaglio.ops.text.hash_functions import SHORT_TEXTS, fingerprint_of_long, murmurhash
+from intaglio.ops.text.native_strings import NO_EXPONENT
 
 Run = Callable[..., Any]
 
@@ -418,25 +419,35 @@ def _number(walk: Walk, notes: str, i: str, data: str, size: str) -> None:
 
 
 def _decimals() -> Kernel:
-    """Numbers as texts: digits (uint64), which are negative, and powers of ten.
+    """Numbers as texts: digits (uint64), which are negative, and powers of ten; for each number, or for
+    all, how many digits are behind the point, and the exponent or `NO_EXPONENT`.
 
-    The words are the digits behind the point, the width, a sign of others than negative numbers or
-    0, and whether zeros fill up, or spaces at the end.
+    The words are the width, a sign of others than negative numbers or 0, whether zeros fill up, or
+    spaces at the end, and the steps of points and exponents: 0 if one is for all.
     """
     walk = Walk("decimals")
     code = walk.code
-    point, width, plus, zeros, left = (walk.more(k).name for k in range(5))
-    negatives, powers = walk.array(2), walk.array(3)
-    pointed = code.let(f"zext i1 {code.integer('icmp ne', point, 0)} to i64")
-    least = code.integer("add", point, 1)
+    width, plus, zeros, left, by_point, by_exponent = (walk.more(k).name for k in range(6))
+    negatives, powers, all_points, exponents = (walk.array(2 + k) for k in range(4))
     by_zeros, at_end = (code.integer("icmp ne", word, 0) for word in (zeros, left))
     with code.loop("0", walk.words["count"]) as i:
         value = code.load("i64", code.at("i64", walk.objects, i), 8)
+        points, exponent = (
+            code.load("i64", code.at("i64", array, code.integer("mul", i, step)), 8)
+            for array, step in ((all_points, by_point), (exponents, by_exponent))
+        )
+        pointed = code.let(f"zext i1 {code.integer('icmp ne', points, 0)} to i64")
+        scientific = code.integer("icmp ne", exponent, NO_EXPONENT)
+        power = code.call("i64", "llvm.abs.i64", ("i64", exponent), ("i1", "false"))
+        long = code.let(f"zext i1 {code.integer('icmp ugt', power, 99)} to i64")
+        suffix = walk.select(scientific, code.integer("add", long, len("e+00")), 0)
         negative = code.integer("icmp ne", walk.byte(negatives, i), 0)
         sign = walk.select(negative, ord("-"), plus)
         signed = code.integer("icmp ne", sign, 0)
+        least = code.integer("add", points, 1)
         length = _larger(walk, _digits_of(walk, value, powers), least)
         marks = code.integer("add", code.let(f"zext i1 {signed} to i64"), pointed)
+        marks = code.integer("add", marks, suffix)
         padding = code.integer("sub", width, code.integer("add", length, marks))
         padding = _larger(walk, padding, "0")
         length = code.integer("add", length, walk.select(by_zeros, padding, 0))
@@ -456,19 +467,36 @@ def _decimals() -> Kernel:
         begin = walk.select(at_end, 0, spaces)
         with code.when(signed):
             walk.put(out, begin, sign)
-        last = code.integer("sub", code.integer("add", begin, body), 1)
-        with code.when(code.integer("icmp ne", point, 0)):
-            walk.put(out, code.integer("sub", last, point), str(ord(".")))
+        behind = code.integer("sub", code.integer("add", begin, body), suffix)
+        last = code.integer("sub", behind, 1)
+        with code.when(code.integer("icmp ne", points, 0)):
+            walk.put(out, code.integer("sub", last, points), str(ord(".")))
         with code.carrying("0", length, 1, ("i64", value)) as loop:
             rest = loop.values[0]
             digit = code.integer("add", code.integer("urem", rest, 10), ord("0"))
-            before = code.integer("icmp sge", loop.index, point)
+            before = code.integer("icmp sge", loop.index, points)
             to = code.integer(
                 "sub", code.integer("sub", last, loop.index), walk.select(before, pointed, 0)
             )
             walk.put(out, to, digit)
             loop.following = [code.integer("udiv", rest, 10)]
-    return walk.kernel(2, 0)
+        with code.when(scientific):
+            _put_exponent(walk, out, behind, suffix, exponent, power)
+    return walk.kernel(4, 0)
+
+
+def _put_exponent(walk: Walk, out: str, start: str, size: str, exponent: str, power: str) -> None:
+    """Writes `e`, a sign and two digits or three."""
+    code = walk.code
+    walk.put(out, start, str(ord("e")))
+    sign = walk.select(code.integer("icmp slt", exponent, 0), ord("-"), ord("+"))
+    walk.put(out, code.integer("add", start, 1), sign)
+    last = code.integer("sub", code.integer("add", start, size), 1)
+    with code.carrying("0", code.integer("sub", size, 2), 1, ("i64", power)) as loop:
+        rest = loop.values[0]
+        digit = code.integer("add", code.integer("urem", rest, 10), ord("0"))
+        walk.put(out, code.integer("sub", last, loop.index), digit)
+        loop.following = [code.integer("udiv", rest, 10)]
 
 
 def _larger(walk: Walk, x: str, y: str) -> str:

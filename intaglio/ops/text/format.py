@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -77,12 +77,24 @@ class AsString(Op):
         return filled(texts, np.shape(input))
 
 
+class _Digits(NamedTuple):
+    """Numbers as digits (uint64) with a sign where `negative`; `points` are the digits behind the point,
+    `exponents` those of the powers of ten, both for each number or for all; and where the digits
+    are not certain."""
+
+    numbers: Any
+    negative: Any
+    points: Any
+    exponents: Any
+    unusual: Any
+
+
 def _texts(values: Any, width: int, fill: str, style: str) -> Any:
     """Real numbers as text: in machine code where that is exact, others in one go."""
     digits = _digits(values, style)
     if digits is not None:
-        numbers, negative, unusual, point = digits
-        found = native_strings.decimals(numbers, negative, point, width, fill)
+        *parts, unusual = digits
+        found = native_strings.decimals(*parts, width, fill)
         if found is not None:
             for i in unusual.tolist():
                 found[i] = _formatted(float(values[i]), width, fill, style)
@@ -97,37 +109,94 @@ def _texts(values: Any, width: int, fill: str, style: str) -> Any:
 # The products of numbers of 24 bits and 10**12, which has 5**12 in 28 bits, are exact.
 _MAX_EXACT_DIGITS = 12
 _MAX_WHOLE = 1 << 53
+# What is within so much of a half may be rounded otherwise than the exact number, as a part of it: a
+# power of ten is off by half of its last bit, and so is the product with it.
+_UNCERTAIN = 2.0**-51
+# The powers that float64 has, from the least on.
+_LEAST_POWER = -300
+_TENS = np.array([float(f"1e{n}") for n in range(_LEAST_POWER, -_LEAST_POWER + 1)])
 
 
-def _digits(values: Any, style: str) -> tuple[Any, Any, Any, int] | None:
-    """Numbers as digits (uint64), what is negative, and how many are behind the point.
-
-    Where the digits are not certain is a list. None where they are for too few numbers.
-    """
-    none = np.empty(0, np.int64)
-    if values.dtype.kind in "iu":
-        wide = values.astype(np.uint64)
-        return np.where(values < 0, -wide, wide), values < 0, none, 0
-    if style[-1] != "f":
+def _digits(values: Any, style: str) -> _Digits | None:
+    """Numbers as digits; None where these are certain of too few, or they are few."""
+    if values.size < native_strings.MIN_NATIVE_STRINGS:
         return None
-    point = int(style[1:-1] or 6)
-    if point > _MAX_EXACT_DIGITS:
+    if values.dtype.kind in "iu":
+        wide, none = values.astype(np.uint64), np.empty(0, np.int64)
+        signed = np.where(values < 0, -wide, wide)
+        return _Digits(signed, values < 0, 0, native_strings.NO_EXPONENT, none)
+    precision = int(style[1:-1] or 6)
+    if precision > _MAX_EXACT_DIGITS:
         return None
     doubles = values.astype(np.float64)
-    negative = np.signbit(doubles)
     with np.errstate(all="ignore"):
-        scaled = np.abs(doubles) * 10.0**point
-        # As exact numbers are rounded: halves to even ones.
-        whole = np.rint(scaled)
-        certain = scaled < _MAX_WHOLE
-        if values.dtype == np.float64:
-            # The product is off by half of its last bit at most.
-            certain &= np.abs(np.abs(scaled - whole) - 0.5) > scaled * 2.0**-52
-        unusual = np.flatnonzero(~certain)
-        if unusual.size * 8 > values.size:
-            return None
-        whole[unusual] = 0
-    return whole.astype(np.uint64), negative, unusual, point
+        if style[-1] == "f":
+            found = _fixed(doubles, precision, values.dtype == np.float64)
+        else:
+            behind = precision if style[-1] == "e" else max(precision, 1) - 1
+            found = _scientific(doubles, behind)
+    # Unusual ones are formatted one by one.
+    if found.unusual.size * 8 > values.size:
+        return None
+    found.numbers[found.unusual] = 0
+    return _shortest(found) if style[-1] == "g" else found
+
+
+def _fixed(doubles: Any, behind: int, doubly: bool) -> _Digits:
+    """With so many digits behind the point."""
+    scaled = np.abs(doubles) * 10.0**behind
+    whole = np.rint(scaled)  # as exact numbers are rounded: halves to even ones
+    certain = scaled < _MAX_WHOLE
+    if doubly:
+        certain &= np.abs(np.abs(scaled - whole) - 0.5) > scaled * _UNCERTAIN
+    none = native_strings.NO_EXPONENT
+    whole = np.where(certain, whole, 0).astype(np.uint64)
+    return _Digits(whole, np.signbit(doubles), behind, none, np.flatnonzero(~certain))
+
+
+def _scientific(doubles: Any, behind: int) -> _Digits:
+    """With one digit before the point."""
+    size = np.abs(doubles)
+    usual = np.isfinite(size)
+    usual &= (size == 0) | ((size > 10.0 ** (_LEAST_POWER + 15)) & (size < 10.0**-_LEAST_POWER))
+    size = np.where(usual, size, 0.0)
+    exponent = np.where(size > 0, np.floor(np.log10(size)), 0.0).astype(np.int64)
+    least, most = 10**behind, 10 ** (behind + 1)
+    # The logarithm of what is near to a power of ten may be on its other side.
+    exponent += (_scaled(size, behind - exponent) >= most).astype(np.int64)
+    scaled = _scaled(size, behind - exponent)
+    lower = (scaled < least) & (size > 0)
+    exponent -= lower
+    scaled = np.where(lower, _scaled(size, behind - exponent), scaled)
+    whole = np.rint(scaled)
+    usual &= np.abs(np.abs(scaled - whole) - 0.5) > scaled * _UNCERTAIN
+    rounded_up = whole >= most
+    whole, exponent = np.where(rounded_up, whole / 10, whole), exponent + rounded_up
+    numbers = whole.astype(np.uint64)
+    return _Digits(numbers, np.signbit(doubles), behind, exponent, np.flatnonzero(~usual))
+
+
+def _scaled(size: Any, powers: Any) -> Any:
+    """Numbers times powers of ten: by a positive power, which is nearer to exact."""
+    tens = _TENS[np.abs(powers) - _LEAST_POWER]
+    return np.where(powers < 0, size / tens, size * tens)
+
+
+def _shortest(found: _Digits) -> _Digits:
+    """Without zeros at the end, and without an exponent where that is from -4 to the precision."""
+    numbers, points = found.numbers.copy(), np.full(found.numbers.shape, found.points)
+    for step in (8, 4, 2, 1):
+        whole, rest = np.divmod(numbers, np.uint64(10**step))
+        zeros = (rest == 0) & (points >= step)
+        numbers, points = np.where(zeros, whole, numbers), points - step * zeros
+    plain = (found.exponents >= -4) & (found.exponents <= found.points)
+    shifted = points - found.exponents
+    whole = plain & (shifted < 0)
+    zeros = np.where(whole, -shifted, 0).astype(np.uint64)
+    numbers = numbers * np.uint64(10) ** zeros
+    points = np.where(plain, np.maximum(shifted, 0), points)
+    exponents = np.where(plain, native_strings.NO_EXPONENT, found.exponents)
+    return found._replace(numbers=numbers, points=points, exponents=exponents)
 
 
 def _check_format(

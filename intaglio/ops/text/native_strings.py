@@ -36,6 +36,8 @@ WORK = {
 }
 # NumPy's hashes take as long for one text as for a hundred.
 WORK_PER_HASH, WORK_OF_HASHES = 24, 1 << 16
+# The exponent of a number that is written without one.
+NO_EXPONENT = 1 << 20
 # Fewer texts than this are as quickly read by Python; hashes are not.
 MIN_NATIVE_STRINGS = 64
 
@@ -169,14 +171,20 @@ def from_base64(texts: Any, values: Any) -> Any:
     return _run("from_base64", texts, values)
 
 
-def decimals(numbers: Any, negative: Any, point: int, width: int, fill: str) -> Any:
+def decimals(
+    numbers: Any, negative: Any, points: Any, exponents: Any, width: int, fill: str
+) -> Any:
     """Whole numbers (uint64) with a sign where `negative`, and so many digits behind a point.
 
-    They are brought to a width as a flag of C's printf does.
+    `points`, and `exponents` where `e` and a power of ten follow, are for each number or for all.
+    The texts are brought to a width as a flag of C's printf does.
     """
     plus = ord(fill) if fill in ("+", " ") and fill else 0
-    words = [point, width, plus, int(fill == "0"), int(fill == "-")]
-    return _run("decimals", numbers, np.ascontiguousarray(negative, np.uint8), _POWERS, words=words)
+    steps = [int(np.ndim(x) > 0) for x in (points, exponents)]
+    words = [width, plus, int(fill == "0"), int(fill == "-"), *steps]
+    each = [np.ascontiguousarray(x, np.int64).reshape(-1) for x in (points, exponents)]
+    signs = np.ascontiguousarray(negative, np.uint8)
+    return _run("decimals", numbers, signs, _POWERS, *each, words=words)
 
 
 def parts(texts: Any, starts: Any, counts: Any, unit: str = "BYTE") -> Any:
