@@ -15,6 +15,7 @@ from typing import Any
 from intaglio.autograph import calls, containers, conversion, regions, source, watches, whole_trace
 from intaglio.autograph.loop_options import set_loop_options
 from intaglio.autograph.verbosity import set_verbosity
+from intaglio.base import origins
 from intaglio.base.errors import ConversionError
 
 
@@ -133,7 +134,8 @@ def for_tracing(function: Callable[..., Any], options: Any, requested: bool) -> 
 
         def call() -> Any:
             watches.note_arguments((args, kwargs), structures)
-            return calls.converted_call(function, args, kwargs, requested=requested)
+            with origins.nearer():
+                return calls.converted_call(function, args, kwargs, requested=requested)
 
         return whole_trace.traced(lambda: regions.to_the_end(call), structures)
 

@@ -86,6 +86,23 @@ class enclosing:
         _enclosing.innermost = self._before
 
 
+class nearer:
+    """A context within `enclosing`: only frames of this package are between the two.
+
+    Walks of the stack end at its frame, which is nearer to where origins are captured.
+    """
+
+    __slots__ = ("_before",)
+
+    def __enter__(self) -> None:
+        self._before = end, callers = _enclosing.innermost
+        if end is not None:
+            _enclosing.innermost = sys._getframe(1), callers
+
+    def __exit__(self, *error: object) -> None:
+        _enclosing.innermost = self._before
+
+
 def capture(skip: int = 1, most: int = MAX_FRAMES) -> Origin:
     """The innermost frames of the caller that are not this package's own."""
     try:

@@ -427,13 +427,13 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         """The graph as a Python function of arrays: arguments, then captures."""
         if self.jit_compile or (pipeline.compiles_ahead(self.frozen) and not self._trains):
             return self.optimized_run()
-        run = pipeline.quick(self.frozen)
+        run = pipeline.quick(self.frozen, self.optimized_run)
         if not self._is_optimized:  # by another thread, meanwhile
             self._run = run
         return run
 
     def optimized_run(self) -> Callable[..., tuple[Any, ...]]:
-        """The same, optimised; for a trace that is called again and again."""
+        """The same, optimised; for a trace that is called again."""
         run = self._run
         if run is None or not self._is_optimized:
             make = pipeline.compiled if self.jit_compile else pipeline.optimized_run

@@ -3,6 +3,7 @@
 No look-ups by name remain: kernels, attributes and constants are globals of the generated
 code, values are its locals, and a value is dropped after its last use. A large intermediate
 value that only one elementwise kernel takes gives that kernel its memory for the result.
+A graph that may run only once is run node by node, without generated code.
 """
 
 from __future__ import annotations
@@ -89,6 +90,63 @@ def repeated(graph: Graph) -> Compiled:
             return compiled(graph)
         found = graph.optimized_run = HOOKS.compile_repeated(graph)
     return found
+
+
+class FirstCall:
+    """A graph as a function whose first call runs it node by node.
+
+    Generating code takes longer than running it once, and many traces are called once. `repeated` gives the
+    function for further calls; without it that is the generated code of the graph as it is.
+    """
+
+    __slots__ = ("_called", "_graph", "_repeated")
+
+    def __init__(self, graph: Graph, repeated: Callable[[], Compiled] | None = None) -> None:
+        self._graph = graph
+        self._repeated = repeated
+        self._called = False
+
+    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        if not self._called:
+            self._called = True
+            return _run_nodes(self._graph, arrays)
+        run = self if self._repeated is None else self._repeated()
+        if run is self:  # also while another thread prepares that function
+            run = compiled(self._graph)
+        return run(*arrays)
+
+
+def _run_nodes(graph: Graph, arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """The graph's outputs for arrays, computed node by node; values are dropped after their last use."""
+    _check_runnable(graph)
+    last = _last_uses(graph).dropped
+    # By id: tensors compare element by element.
+    values = {id(v): array for v, array in zip(graph.inputs, arrays, strict=True)}
+    for node in graph.nodes:
+        op = node.op
+        if op is raw.Const:
+            values[id(node.outputs[0])] = node.attrs["value"]
+            continue
+        if op is raw.Placeholder and id(node.outputs[0]) in values:
+            continue
+        operands = [values[id(v)] for v in node.inputs]
+        for value in last.get(node, ()):
+            del values[id(value)]
+        for value, array in zip(node.outputs, _run_node(node, operands), strict=True):
+            values[id(value)] = array
+    return tuple([values[id(v)] for v in graph.outputs])
+
+
+def _run_node(node: Node, operands: list[Any]) -> list[Any]:
+    """The outputs of a node for the arrays of its inputs."""
+    op, attrs = node.op, node.attrs
+    if LOCAL_PATHS in attrs:
+        for name in op.path_inputs:
+            check_local(operands[op.input_names.index(name)])
+    kernel = op.fitted_kernel([v.spec for v in node.inputs], attrs)
+    if kernel is None and op.plain:
+        kernel = op.kernel_fn
+    return flat_result(op, kernel(*operands) if kernel else call_kernel(op, operands, attrs, node))
 
 
 def compiled_with(graph: Graph, kernels: Kernels) -> Compiled:
@@ -184,6 +242,61 @@ class _Line(NamedTuple):
     node: Node
     inputs: tuple[str, ...]
 
+    def operands(self, frame: FrameType) -> list[Any]:
+        """The arrays of the inputs in a frame of the code."""
+        local, constants = frame.f_locals, frame.f_globals
+        return [local[n] if n in local else constants[n] for n in self.inputs]
+
+
+def _check_runnable(graph: Graph) -> None:
+    """Raises the error of a node that cannot run here: without a kernel, or for a device that is not there."""
+    inputs = {v.node for v in graph.inputs}
+    for node in graph.nodes:
+        if node.op is raw.Const or node in inputs:
+            continue
+        if node.op.kernel_fn is None:
+            raise errors.UnimplementedError(
+                None, node, f"op {node.op.name} has no kernel and cannot be interpreted"
+            )
+        if not node.device:
+            continue
+        other = elsewhere(node.device)
+        if other is not None:
+            raise errors.InvalidArgumentError(
+                None,
+                node,
+                f"Cannot assign a device for operation {node.name}: Could not satisfy device specification '{other}'. "
+                f"All available devices {available()}.",
+            )
+        if not OPTIONS.soft_placement and absent(node.device):
+            raise errors.InvalidArgumentError(
+                None, node, f"Unable to find any devices for spec {node.device}"
+            )
+
+
+class _LastUses(NamedTuple):
+    """Which values of a graph are dropped after which node, and which are taken more than once."""
+
+    dropped: dict[Node, list[SymbolicTensor]]
+    shared: set[int]  # ids of values that several nodes or the caller take
+
+
+def _last_uses(graph: Graph) -> _LastUses:
+    kept = {id(v) for v in graph.outputs}
+    shared = set(kept)
+    seen: dict[int, Node] = {}
+    last: dict[Node, list[SymbolicTensor]] = {}
+    for node in reversed(graph.nodes):
+        for value in node.inputs:
+            key = id(value)
+            user = seen.setdefault(key, node)
+            if user is not node:
+                shared.add(key)
+            elif key not in kept and value.node.op is not raw.Const:
+                kept.add(key)
+                last.setdefault(node, []).append(value)
+    return _LastUses(last, shared)
+
 
 class _GraphSource:
     """Writes the Python text of a graph."""
@@ -198,18 +311,18 @@ class _GraphSource:
         self.names: dict[int, str] = {}  # by id: tensors compare element by element
         self.lines: list[str] = []
         self.line_map: list[_Line | None] = [None]
-        self.shared: set[int] = set()  # ids of values that several nodes or the caller take
+        self.last_uses = _last_uses(graph)
 
     def function(self) -> Compiled:
         """The compiled function."""
         for i, value in enumerate(self.graph.inputs):
             self.names[id(value)] = f"i{i}"
-        last = self._last_uses()
+        _check_runnable(self.graph)
         for index, node in enumerate(self.graph.nodes):
             if node.op is raw.Placeholder and id(node.outputs[0]) in self.names:
                 continue
             self._write(index, node)
-            for value in last.get(node, ()):
+            for value in self.last_uses.dropped.get(node, ()):
                 self.lines.append(f" {self.names[id(value)]} = None")
                 self.line_map.append(None)
         results = ", ".join([self.names[id(v)] for v in self.graph.outputs])
@@ -222,22 +335,6 @@ class _GraphSource:
         name = f"graph {_NUMBER.sub('', self.graph.name)}"
         return GeneratedCode(name, text, self.space, self.line_map).function("run")
 
-    def _last_uses(self) -> dict[Node, list[SymbolicTensor]]:
-        kept = {id(v) for v in self.graph.outputs}
-        shared = self.shared = set(kept)
-        seen: dict[int, Node] = {}
-        last: dict[Node, list[SymbolicTensor]] = {}
-        for node in reversed(self.graph.nodes):
-            for value in node.inputs:
-                key = id(value)
-                user = seen.setdefault(key, node)
-                if user is not node:
-                    shared.add(key)
-                elif key not in kept and value.node.op is not raw.Const:
-                    kept.add(key)
-                    last.setdefault(node, []).append(value)
-        return last
-
     def _overwritten(self, node: Node) -> str:
         """The operand whose memory the result takes, as one more argument; or nothing."""
         result = node.outputs[0].spec
@@ -246,7 +343,7 @@ class _GraphSource:
             return ""
         for value in node.inputs:
             if (
-                id(value) not in self.shared
+                id(value) not in self.last_uses.shared
                 and value.dtype is result.dtype
                 and value.dims == result.shape
                 and _is_fresh(value.node)
@@ -261,22 +358,6 @@ class _GraphSource:
             self.space[name] = node.attrs["value"]
             self.names[id(node.outputs[0])] = name
             return
-        if op.kernel_fn is None:
-            raise errors.UnimplementedError(
-                None, node, f"op {op.name} has no kernel and cannot be interpreted"
-            )
-        other = elsewhere(node.device) if node.device else None
-        if other is not None:
-            raise errors.InvalidArgumentError(
-                None,
-                node,
-                f"Cannot assign a device for operation {node.name}: Could not satisfy device specification '{other}'. "
-                f"All available devices {available()}.",
-            )
-        if node.device and not OPTIONS.soft_placement and absent(node.device):
-            raise errors.InvalidArgumentError(
-                None, node, f"Unable to find any devices for spec {node.device}"
-            )
         fitted = self.kernels(node) if self.kernels else None
         if fitted is None:
             fitted = op.fitted_kernel([v.spec for v in node.inputs], node.attrs)
@@ -370,22 +451,32 @@ def kept(node: Node, service: PerNode) -> Any:
         return traced.kept
 
 
-def _lines(error: BaseException) -> Iterator[tuple[_Line, FrameType]]:
-    """The lines of graphs' code that an error came through, outermost first, with their frames."""
+class _Running(NamedTuple):
+    """A node that was running, and the arrays of its inputs."""
+
+    node: Node
+    operands: list[Any]
+
+
+def _running(error: BaseException) -> Iterator[_Running]:
+    """The nodes of graphs that an error came through, outermost first."""
     traceback = error.__traceback__
     while traceback is not None:
-        code = GeneratedCode.of(traceback.tb_frame)
-        if code is not None and code.line_map:
+        frame = traceback.tb_frame
+        code = GeneratedCode.of(frame)
+        if frame.f_code is _run_nodes.__code__ and "operands" in frame.f_locals:
+            yield _Running(frame.f_locals["node"], frame.f_locals["operands"])
+        elif code is not None and code.line_map:
             code.show()
             line = code.at(traceback.tb_lineno)
             if line is not None:
-                yield line, traceback.tb_frame
+                yield _Running(line.node, line.operands(frame))
         traceback = traceback.tb_next
 
 
 def failing_nodes(error: BaseException) -> list[Node]:
     """The nodes that an error came through: calls, branches and loops, then the one that raised."""
-    return [line.node for line, _ in _lines(error)]
+    return [running.node for running in _running(error)]
 
 
 def failing_node(error: BaseException) -> Node | None:
@@ -395,17 +486,12 @@ def failing_node(error: BaseException) -> Node | None:
 
 
 def failing_inputs(error: BaseException) -> dict[str, Any]:
-    """The arrays that the node whose kernel raised took, by the op's names; lists of them too.
-
-    The variables that hold them are those that the code of the graph was written with.
-    """
-    lines = list(_lines(error))
-    if not lines:
+    """The arrays that the node whose kernel raised took, by the op's names; lists of them too."""
+    running = list(_running(error))
+    if not running:
         return {}
-    (node, names), frame = lines[-1]
-    local, constants = frame.f_locals, frame.f_globals
-    values = [local[n] if n in local else constants[n] for n in names]
-    grouped = node.op.sig.group(values, node.attrs)
+    node, operands = running[-1]
+    grouped = node.op.sig.group(operands, node.attrs)
     return dict(zip(node.op.input_names, grouped, strict=True))
 
 

@@ -16,7 +16,7 @@ def test_both_forms_of_a_graph_agree():
 
     concrete = f.get_concrete_function(tf.TensorSpec([None]))
     array = np.array([1.5, -0.0, np.inf], np.float32)
-    quick = pipeline.quick(concrete.frozen)(array)
+    quick = pipeline.quick(concrete.frozen, concrete.optimized_run)(array)
     optimized_run = pipeline.optimized_run(concrete.frozen)(array)
     for a, b in zip(quick, optimized_run, strict=True):
         np.testing.assert_array_equal(a, b)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -11,7 +12,7 @@ import numpy as np
 import intaglio.tf  # declares the catalogue
 from intaglio.base import dtypes
 from intaglio.base.dtypes import DType, from_numpy
-from intaglio.ir.graph import SymbolicTensor
+from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.opdef.op import Op
 from intaglio.opdef.raw import catalogue
 from intaglio.runtime import interpreter, random_state
@@ -119,7 +120,14 @@ def _shape_shown(array: np.ndarray, hidden: str) -> Any:
     return (None,) * array.ndim if hidden == "dims" else array.shape
 
 
-def traced(sample: samples.Sample, hidden: str) -> tuple[list[Any], list[Any]]:
+def first_call(graph: Graph, arrays: list[Any]) -> list[Any]:
+    """The graph run node by node, as its first call is."""
+    return list(interpreter.FirstCall(graph)(*arrays))
+
+
+def traced(
+    sample: samples.Sample, hidden: str, run: Callable[..., list[Any]] = interpreter.run_graph
+) -> tuple[list[Any], list[Any]]:
     """The recorded call's inferred specs and what the interpreter computes."""
     inputs = inputs_of(sample)
     fixed = {
@@ -148,7 +156,7 @@ def traced(sample: samples.Sample, hidden: str) -> tuple[list[Any], list[Any]]:
     outputs = [t for t in outputs if isinstance(t, SymbolicTensor)]
     graph.outputs.extend(outputs)
     frozen = graph.freeze_function()
-    return [t.spec for t in outputs], interpreter.run_graph(frozen, arrays)
+    return [t.spec for t in outputs], run(frozen, arrays)
 
 
 def assert_same(got: np.ndarray, wanted: np.ndarray, where: str) -> None:

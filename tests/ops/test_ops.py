@@ -6,9 +6,17 @@ import numpy as np
 import pytest
 
 from intaglio.base import shapes
+from intaglio.runtime import interpreter
 from tests.ops import calls
 from tests.ops.calls import NAMES, UNSAMPLED, samples_of
 from tests.parity import answers
+
+# How a graph is run, with how much hidden of the shapes: by generated code, and node by node.
+RUNS = [
+    *[(hidden, interpreter.run_graph) for hidden in calls.HIDING],
+    ("no", calls.first_call),
+    ("rank", calls.first_call),
+]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -31,9 +39,9 @@ def test_graph_equals_eager(name):
         if sample.error or sample.graph is not True:
             continue
         eager = calls.eager(sample)
-        for hidden in calls.HIDING:
-            specs, results = calls.traced(sample, hidden)
-            where = f"{sample!r} with {hidden} shapes"
+        for hidden, run in RUNS:
+            specs, results = calls.traced(sample, hidden, run)
+            where = f"{sample!r} with {hidden} shapes by {run.__name__}"
             assert len(specs) == len(results) == len(eager), where
             for spec, result, wanted in zip(specs, results, eager, strict=True):
                 got = np.asarray(result)

@@ -96,7 +96,7 @@ def test_results_are_the_eager_ones_and_arguments_stay(function) -> None:
 
 def test_a_chain_needs_the_memory_of_one_result() -> None:
     graph = tf.function(chain).get_concrete_function(tf.TensorSpec([SIDE, SIDE])).frozen
-    run = interpreter._GraphSource(graph).function()
+    run = interpreter.compiled(graph)
     array = matrix(0)
     run(array)
     tracemalloc.start()
