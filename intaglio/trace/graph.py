@@ -287,7 +287,7 @@ class FuncGraph(Graph):
         self.outputs: list[SymbolicTensor] = []
         self.structured_outputs: Any = None
         self.captured: dict[int, tuple[Tensor, SymbolicTensor]] = {}
-        self.variable_refs: list[Any] = []
+        self.variable_refs: dict[int, Any] = {}
         # Set while a function is traced: called when the function makes a variable.
         self.admit_variable: Callable[[Any], None] | None = None
         # Makes variables, each once in its line; None where each call makes one.
@@ -356,7 +356,7 @@ class FuncGraph(Graph):
         del self.captured[id(variable.handle)]
         self.nodes[:] = [n for n in self.nodes if n is not handle.node]
         self.inputs[:] = [i for i in self.inputs if i is not handle]
-        self.variable_refs[:] = [ref for ref in self.variable_refs if ref() is not variable]
+        self.variable_refs.pop(id(variable), None)
 
     @property
     def captures(self) -> list[tuple[Tensor, SymbolicTensor]]:
@@ -376,7 +376,7 @@ class FuncGraph(Graph):
     @property
     def variables(self) -> tuple[Any, ...]:
         """The variables that the function uses, as long as they live."""
-        return tuple([v for ref in self.variable_refs if (v := ref()) is not None])
+        return tuple([v for ref in self.variable_refs.values() if (v := ref()) is not None])
 
     @property
     def trainable_variables(self) -> tuple[Any, ...]:
@@ -385,8 +385,9 @@ class FuncGraph(Graph):
 
     def watch_variable(self, variable: Any) -> None:
         """Notes that the function uses the variable."""
-        if not any(ref() is variable for ref in self.variable_refs):
-            self.variable_refs.append(weakref.ref(variable))
+        known = self.variable_refs.get(id(variable))
+        if known is None or known() is not variable:  # one that is gone had the number
+            self.variable_refs[id(variable)] = weakref.ref(variable)
 
     def note_effects(self, node: Node) -> None:
         self._effects.note(node)

@@ -250,7 +250,8 @@ def _padded(dy: Any, dims: tuple[int, ...], index: tuple[Any, ...]) -> Any:
     dy = lax.reshape(dy, taken)
     if not dy.size:
         return jnp.zeros(dims, dy.dtype)
-    dy = lax.rev(dy, [i for i, r in enumerate(ranges) if r.step < 0])
+    backwards = [i for i, r in enumerate(ranges) if r.step < 0]
+    dy = lax.rev(dy, backwards) if backwards else dy
     paddings = [
         (min(r[0], r[-1]), d - 1 - max(r[0], r[-1]), abs(r.step) - 1)
         for r, d in zip(ranges, dims, strict=True)

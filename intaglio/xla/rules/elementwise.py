@@ -36,6 +36,13 @@ def _sign(x) -> Any:
     return jnp.where(size == 0, jnp.zeros((), x.dtype), x / jnp.where(size == 0, 1, size))
 
 
+@xla(raw.Rsqrt)
+def _reciprocal_root(x) -> Any:
+    if x.dtype.kind == "c":
+        raise Untraceable("its expression is as good")
+    return lax.rsqrt(_wide(x)).astype(x.dtype)
+
+
 def _nonzero(y: Any) -> Any:
     """The divisor of an integer division; 0 is no error in an XLA program, and divides as 1."""
     return jnp.where(y == 0, jnp.ones((), y.dtype), y) if y.dtype.kind in "iu" else y

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from intaglio.base.dtypes import DType
 from intaglio.opdef import late, raw
@@ -19,10 +21,59 @@ def _adjoint(x: Any) -> Any:
     return jnp.conj(jnp.swapaxes(x, -1, -2))
 
 
-def _product(x: Any, y: Any, dtype: Any) -> Any:
-    """x @ y, with sums of 16-bit floats in float32."""
-    result = jnp.matmul(x, y, preferred_element_type=_wide(dtype))
-    return result.astype(dtype)
+def _product(x: Any, y: Any, dtype: Any, flip_x: bool = False, flip_y: bool = False) -> Any:
+    """x @ y of matrices or batches, each transposed or not, with sums of 16-bit floats in float32."""
+    if x.shape[:-2] == y.shape[:-2]:
+        rank = x.ndim
+        batch, (i, k, j) = range(rank - 2), range(rank, rank + 3)
+        left, right = ((k, i) if flip_x else (i, k)), ((j, k) if flip_y else (k, j))
+        found = _contraction(x, (*batch, *left), y, (*batch, *right), (*batch, i, j), dtype)
+        if found is not None:
+            return found
+    x, y = (jnp.swapaxes(x, -1, -2) if flip_x else x), (jnp.swapaxes(y, -1, -2) if flip_y else y)
+    return jnp.matmul(x, y, preferred_element_type=_wide(dtype)).astype(dtype)
+
+
+def _conjugate(x: Any) -> Any:
+    return jnp.conj(x) if x.dtype.kind == "c" else x
+
+
+def _contraction(
+    x: Any,
+    x_labels: Sequence[Hashable],
+    y: Any,
+    y_labels: Sequence[Hashable],
+    labels: Sequence[Hashable],
+    dtype: Any,
+) -> Any:
+    """The sum of products over the axes that the result lacks: one product of XLA, and a transpose at most.
+
+    Axes have labels, and the result those of `labels`. None where an axis is the diagonal of two, is
+    summed up in one operand alone, or has two sizes, and where elements alone are multiplied.
+    """
+    for operand, other in ((x_labels, y_labels), (y_labels, x_labels)):
+        if len({*operand}) < len(operand) or not {*other, *labels}.issuperset(operand):
+            return None
+    if len({*labels}) < len(labels) or not {*x_labels, *y_labels}.issuperset(labels):
+        return None
+    kept = [n for n in labels if n in x_labels and n in y_labels]
+    own = [n for n in labels if n not in kept]
+    if own and own[0] in y_labels:  # the first of the product, so that nothing is transposed
+        x, x_labels, y, y_labels = y, y_labels, x, x_labels
+    summed = [n for n in x_labels if n in y_labels and n not in labels]
+    sums, batch = [
+        ([x_labels.index(n) for n in common], [y_labels.index(n) for n in common])
+        for common in (summed, kept)
+    ]
+    pairs = [*zip(*sums, strict=True), *zip(*batch, strict=True)]
+    if not (summed or own) or any([x.shape[i] != y.shape[j] for i, j in pairs]):
+        return None
+    result = lax.dot_general(x, y, (sums, batch), preferred_element_type=_wide(dtype))
+    result = result.astype(dtype)
+    order = [*kept, *[n for n in (*x_labels, *y_labels) if n in own]]
+    if order == [*labels]:
+        return result
+    return lax.transpose(result, [order.index(n) for n in labels])
 
 
 def _wide(dtype: Any) -> Any:
@@ -33,15 +84,17 @@ def _wide(dtype: Any) -> Any:
 
 @xla(raw.MatMul)
 def _matmul(a, b, transpose_a, transpose_b) -> Any:
-    x = jnp.swapaxes(a, 0, 1) if transpose_a else a
-    y = jnp.swapaxes(b, 0, 1) if transpose_b else b
-    return _product(x, y, np.dtype(a.dtype))
+    return _product(a, b, np.dtype(a.dtype), transpose_a, transpose_b)
 
 
 @xla(raw.BatchMatMul, raw.BatchMatMulV2)
 def _batch_matmul(x, y, adj_x, adj_y) -> Any:
-    dtype = np.dtype(x.dtype)
-    return _product(_adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y, dtype)
+    return _adjoint_product(x, y, np.dtype(x.dtype), adj_x, adj_y)
+
+
+def _adjoint_product(x: Any, y: Any, dtype: Any, adj_x: bool, adj_y: bool) -> Any:
+    x, y = (_conjugate(x) if adj_x else x), (_conjugate(y) if adj_y else y)
+    return _product(x, y, dtype, adj_x, adj_y)
 
 
 def sum_of_products(x: Any, y: Any, adj_x: bool, adj_y: bool, axes: tuple[int, ...]) -> Any:
@@ -55,36 +108,43 @@ def sum_of_products(x: Any, y: Any, adj_x: bool, adj_y: bool, axes: tuple[int, .
     if not axes or max(axes) >= rank - 2:
         return None
     batch = jnp.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-    operands: list[Any] = []
-    for array, matrix in ((x, [rank, rank + 1]), (y, [rank + 1, rank + 2])):
-        first = rank - array.ndim
-        # Where a size of 1 is broadcast, the factor has no such axis.
-        single = [i for i in range(array.ndim - 2) if array.shape[i] == 1]
-        labels = [first + i for i in range(array.ndim - 2) if i not in single]
-        operands += [array.reshape(_without(array.shape, single)), [*labels, *matrix]]
-    present = {*operands[1], *operands[3]}
-    kept = [i for i in range(rank - 2) if i not in axes and i in present]
+    a, a_labels = _labelled(x, rank, [rank, rank + 1])
+    b, b_labels = _labelled(y, rank, [rank + 1, rank + 2])
+    kept = [i for i in range(rank - 2) if i not in axes and i in (*a_labels, *b_labels)]
     dtype = np.dtype(x.dtype)
-    result = jnp.einsum(*operands, [*kept, rank, rank + 2], preferred_element_type=_wide(dtype))
+    labels = [*kept, rank, rank + 2]
+    result = _contraction(a, a_labels, b, b_labels, labels, dtype)
+    if result is None:  # an axis that only one operand has is summed up
+        result = jnp.einsum(a, a_labels, b, b_labels, labels, preferred_element_type=_wide(dtype))
+        result = result.astype(dtype)
     dims = [1 if i in axes else d for i, d in enumerate(batch)]
-    return result.astype(dtype).reshape(*dims, x.shape[-2], y.shape[-1])
+    return result.reshape(*dims, x.shape[-2], y.shape[-1])
 
 
-def _without(shape: Any, axes: list[int]) -> list[int]:
-    return [d for i, d in enumerate(shape) if i not in axes]
+def _labelled(x: Any, rank: int, matrix: list[int]) -> tuple[Any, list[int]]:
+    """A factor with the numbers of its axes in a batch of that rank; it has none where it has a size of 1."""
+    batch = range(x.ndim - 2)
+    axes = [i for i in batch if x.shape[i] != 1]
+    array = x.reshape([x.shape[i] for i in axes] + [*x.shape[-2:]])
+    return array, [*[rank - x.ndim + i for i in axes], *matrix]
 
 
 @xla(raw.BatchMatMulV3)
 def _batch_matmul_to(x, y, Tout: DType, adj_x, adj_y) -> Any:
     dtype = Tout.numpy
     x, y = jnp.asarray(x).astype(dtype), jnp.asarray(y).astype(dtype)
-    return _product(_adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y, dtype)
+    return _adjoint_product(x, y, dtype, adj_x, adj_y)
 
 
 @xla(raw.Einsum)
 def _einsum(inputs, equation) -> Any:
     dtype = np.dtype(inputs[0].dtype)
     operands, _, output = equation.replace(" ", "").partition("->")
+    if len(inputs) == 2 and "." not in equation:
+        (x, y), (x_labels, y_labels) = inputs, operands.split(",")
+        found = _contraction(x, x_labels, y, y_labels, output, dtype)
+        if found is not None:
+            return found
     # A label twice in the result puts the elements on a diagonal; labels are unique in the sum.
     labels = output.replace("...", "")
     unique = "".join(dict.fromkeys(labels))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from jax import lax
 
 from intaglio.base.dtypes import DType
 from intaglio.opdef import late, raw
+from intaglio.xla.primitives import broadcast
 from intaglio.xla.registry import xla
 from intaglio.xla.rules.linear_algebra import sum_of_products
 from intaglio.xla.values import Untraceable, is_traced, known
@@ -22,55 +24,64 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...]:
     return tuple([int(a) % rank for a in found])
 
 
-def _reduction(op: Any, function: Callable[..., Any], wide: bool) -> None:
+def _reduced(op: Any, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
+    """The reduction of elements by a primitive of XLA, which computes in float32 for 16-bit floats.
+
+    Raises Untraceable for a reduction of no elements.
+    """
+    if not x.size:
+        raise Untraceable("a reduction of no elements")
+    dtype = x.dtype
+    wide = op is not lax.reduce_max and op is not lax.reduce_min
+    wide = wide and dtype.itemsize == 2 and _floats(dtype)
+    result = op(x.astype(np.float32) if wide else jnp.asarray(x), axes)
+    if keep_dims:
+        result = lax.expand_dims(result, axes)
+    return result.astype(dtype)
+
+
+def _reduction(op: Any, primitive: Callable[..., Any]) -> None:
     @xla(op)
     def rule(input, axis, keep_dims) -> Any:
-        axes = _axes(axis, input.ndim)
-        if not input.size:
-            raise Untraceable("a reduction of no elements")
-        dtype = input.dtype
-        operands = (
-            input.astype(np.float32) if wide and dtype.itemsize == 2 and _floats(dtype) else input
-        )
-        return function(operands, axis=axes, keepdims=keep_dims).astype(dtype)
+        return _reduced(primitive, input, _axes(axis, input.ndim), keep_dims)
 
 
 @xla(raw.Sum)
 def _sum(input, axis, keep_dims, node, evaluator) -> Any:
     axes = _axes(axis, input.ndim)
-    if not input.size:
-        raise Untraceable("a reduction of no elements")
     source = node.inputs[0]
-    if is_traced(input) and source.node.op in (raw.BatchMatMul, raw.BatchMatMulV2):
+    if is_traced(input) and input.size and source.node.op in (raw.BatchMatMul, raw.BatchMatMulV2):
         x, y = evaluator.operands(source)
         attrs = source.node.attrs
         found = sum_of_products(x, y, attrs["adj_x"], attrs["adj_y"], axes)
         if found is not None:
             return found if keep_dims else jnp.squeeze(found, axes)
-    wide = input.dtype.itemsize == 2 and _floats(input.dtype)
-    operands = input.astype(np.float32) if wide else input
-    return jnp.sum(operands, axis=axes, keepdims=keep_dims).astype(input.dtype)
+    return _reduced(lax.reduce_sum, input, axes, keep_dims)
 
 
 def _floats(dtype: Any) -> bool:
     return dtype.kind not in "iub"
 
 
-for _op, _function, _wide in (
-    (raw.Prod, jnp.prod, True),
-    (raw.Max, jnp.max, False),
-    (raw.Min, jnp.min, False),
+for _op, _primitive in (
+    (raw.Prod, lax.reduce_prod),
+    (raw.Max, lax.reduce_max),
+    (raw.Min, lax.reduce_min),
 ):
-    _reduction(_op, _function, _wide)
+    _reduction(_op, _primitive)
+
+
+def _mean_of(x: Any, axes: tuple[int, ...]) -> Any:
+    total = lax.reduce_sum(x, axes)
+    count = np.asarray(math.prod([x.shape[a] for a in axes]), x.dtype)
+    return lax.div(total, broadcast(count, total.shape))
 
 
 @xla(raw.Mean)
 def _mean(input, axis, keep_dims) -> Any:
-    axes = _axes(axis, input.ndim)
-    if input.dtype.kind in "iu" or not input.size:
-        raise Untraceable("a mean of integers, or of no elements")
-    operands = input.astype(np.float32) if input.dtype.itemsize == 2 else input
-    return jnp.mean(operands, axis=axes, keepdims=keep_dims).astype(input.dtype)
+    if input.dtype.kind in "iu":
+        raise Untraceable("a mean of integers")
+    return _reduced(_mean_of, input, _axes(axis, input.ndim), keep_dims)
 
 
 @xla(raw.ArgMax)
