@@ -6,6 +6,7 @@ different contexts. A function that returns an error has changed nothing but the
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -20,7 +21,8 @@ from intaglio.export.context import (
     Layout,
     text_of,
 )
-from intaglio.export.interface import Error, Port
+from intaglio.export.interface import Error, Function, Port
+from intaglio.export.sizes import Size
 from intaglio.native.llvm.builder import Code
 
 # The errors that every library has.
@@ -125,28 +127,35 @@ class Variant(NamedTuple):
     first_guard: int
     # The words, if each context has its own.
     table: WordTable | None
+    # Whether variables are written in place.
+    in_place: bool
+
+
+class Choice(NamedTuple):
+    """The native functions for a choice of sizes, in the order of their rows; the only one without sizes.
+
+    Shapes are those for one row if there are rows.
+    """
+
+    variants: Sequence[Variant]
+    inputs: Sequence[tuple[int, ...]]
+    outputs: Sequence[tuple[int, ...]]
 
 
 class Call(NamedTuple):
-    """A function of the library and the native functions that it calls."""
+    """A function of the library and the native functions that it calls.
 
-    name: str
-    inputs: Sequence[Port]
-    outputs: Sequence[Port]
+    The errors of its arguments begin with those of sizes; each port then has one for each fault.
+    """
+
+    function: Function
     first_error: int
-    # In the order of their rows.
-    variants: Sequence[Variant]
-    # Variables that are written, and whether in place.
+    choices: Sequence[Choice]
+    # Variables that are written.
     written: Sequence[int]
-    in_place: bool
     # Offsets of the streams' words.
     streams: Sequence[int]
     memory: int
-
-    @property
-    def has_rows(self) -> bool:
-        """Whether the number of rows is an argument."""
-        return self.variants[0].rows > 0
 
 
 class Calls:
@@ -368,50 +377,162 @@ class Calls:
 
     def write_call(self, call: Call) -> None:
         """A function with its native ones."""
-        code = self._code(call.name, ["ptr %context", "ptr %inputs", "ptr %outputs"])
+        function = call.function
+        code = self._code(function.name, ["ptr %context", "ptr %inputs", "ptr %outputs"])
         self._check_context(code, "%context")
-        rows = ""
-        pointers: list[list[str]] = []
-        error = call.first_error
-        for table, side in (("%inputs", call.inputs), ("%outputs", call.outputs)):
+        for table, side in (("%inputs", function.inputs), ("%outputs", function.outputs)):
             if side:
-                _return_if(code, code.let(f"icmp eq ptr {table}, null"), NULL)
-                self._check_aligned(code, table, self._pointer_bytes - 1, NULL)
-            at = 0
-            if call.has_rows and table == "%inputs":
-                rows, at = code.load(self._size, table, self._pointer_bytes), self._pointer_bytes
+                self._check_table(code, table)
+        rows, choice, at = self._sizes(code, call)
+        counts = self._counts(call)
+        pointers: list[list[str]] = []
+        error = call.first_error + len(function.sizes)
+        for table, side in (("%inputs", function.inputs), ("%outputs", function.outputs)):
             pointers.append([])
             for port in side:
-                pointers[-1].append(self._argument(code, table, at, port, error, rows))
+                number = sum(map(len, pointers))
+                wanted = self._count(code, counts, choice, number) if port.forms else port.count
+                pointers[-1].append(
+                    self._argument(code, (table, at), port, error, str(wanted), rows)
+                )
                 error += len(ARGUMENT_FAULTS)
                 at += 2 * self._pointer_bytes
-        if call.has_rows:
-            self._write_blocks(code, call, pointers, rows)
-        else:
-            self._write_native(code, call, call.variants[0], pointers)
+            at = 0
+        labels = [code.new_label("choice") for _ in call.choices]
+        if len(labels) > 1:
+            cases = " ".join([f"i64 {i}, label %{label}" for i, label in enumerate(labels)])
+            code.do(f"switch i64 {choice}, label %{labels[0]} [ {cases} ]")
+        for chosen, label in zip(call.choices, labels, strict=True):
+            if len(labels) > 1:
+                code.label(label)
+            if rows:
+                self._write_blocks(code, call, chosen, pointers, rows)
+            else:
+                self._write_native(code, call, chosen.variants[0], pointers)
+            code.do(f"ret i32 {OK}")
+        if function.shaped:
+            self._write_shapes(call)
+
+    def _check_table(self, code: Code, table: str) -> None:
+        """Returns an error for what is no structure of pointers."""
+        _return_if(code, code.let(f"icmp eq ptr {table}, null"), NULL)
+        self._check_aligned(code, table, self._pointer_bytes - 1, NULL)
+
+    # -- sizes -----------------------------------------------------------------------------
+
+    def _sizes(self, code: Code, call: Call) -> tuple[str, str, int]:
+        """The number of rows, the number of the choice of sizes, and where the pointers of inputs begin.
+
+        They are empty where there are none. Returns an error for a size that no code is for.
+        """
+        function, at, rows, choice = call.function, 0, "", ""
+        if function.has_rows:
+            rows, at = code.load(self._size, "%inputs", self._pointer_bytes), self._pointer_bytes
+        for number, size in enumerate(function.sizes):
+            place = self._offset(code, "%inputs", at)
+            value = self._widened(code, code.load(self._size, place, self._pointer_bytes))
+            found = self._index(code, size, value, call.first_error + number)
+            if choice:
+                before = code.integer("mul", choice, len(size.values))
+                found = code.integer("add", before, found)
+            choice, at = found, at + self._pointer_bytes
+        return rows, choice, at
+
+    def _widened(self, code: Code, value: str) -> str:
+        return value if self._size == "i64" else code.let(f"zext i32 {value} to i64")
+
+    def _index(self, code: Code, size: Size, value: str, error: int) -> str:
+        """The number of a value among those of a size."""
+        first, last = size.values[0], size.values[-1]
+        index = code.integer("sub", value, first)
+        _return_if(code, code.let(f"icmp ugt i64 {index}, {last - first}"), error)
+        if last - first == len(size.values) - 1:
+            return index
+        numbers = {v: i for i, v in enumerate(size.values)}
+        table = self._integers("sizes", [numbers.get(v, -1) for v in range(first, last + 1)])
+        found = code.load("i64", code.at("i64", table, index), 8)
+        _return_if(code, code.integer("icmp eq", found, -1), error)
+        return found
+
+    def _integers(self, name: str, values: Sequence[int]) -> str:
+        """A constant vector."""
+        kind, words = f"[{len(values)} x i64]", ", ".join([f"i64 {v}" for v in values])
+        label = f"@{name}{len(self.globals)}"
+        self.globals.append(f"{label} = internal constant {kind} [{words}], align 8")
+        return label
+
+    def _counts(self, call: Call) -> tuple[str, int]:
+        """The numbers of elements of all ports for each choice of sizes, and how many they are."""
+        if not call.function.sizes:
+            return "", 0
+        shapes_ = [[*c.inputs, *c.outputs] for c in call.choices]
+        return self._integers("counts", [math.prod(s) for c in shapes_ for s in c]), len(shapes_[0])
+
+    def _count(self, code: Code, counts: tuple[str, int], choice: str, number: int) -> str:
+        table, width = counts
+        index = code.integer("add", code.integer("mul", choice, width), number)
+        found = code.load("i64", code.at("i64", table, index), 8)
+        return found if self._size == "i64" else code.let(f"trunc i64 {found} to i32")
+
+    def _write_shapes(self, call: Call) -> None:
+        """The function that gives the shapes of results for sizes."""
+        function = call.function
+        code = self._code(f"{function.name}_get_shapes", ["ptr %inputs", "ptr %shapes"])
+        for table in ("%inputs", "%shapes"):
+            self._check_table(code, table)
+        rows, choice, _ = self._sizes(code, call)
+        shaped = [i for i, p in enumerate(function.outputs) if p in function.shaped]
+        widths = [len(function.outputs[i].shape) for i in shaped]
+        dims = [d for c in call.choices for i in shaped for d in c.outputs[i]]
+        table, at = self._integers("shapes", dims), 0
+        for number, width in zip(shaped, widths, strict=True):
+            for axis in range(width):
+                value = self._count(code, (table, sum(widths)), choice, at)
+                if rows and not axis and function.outputs[number].rows:
+                    faults = len(function.sizes) + len(ARGUMENT_FAULTS) * (
+                        len(function.inputs) + number
+                    )
+                    value = self._times_rows(code, value, rows, call.first_error + faults + 1)
+                place = self._offset(code, "%shapes", at * self._pointer_bytes)
+                code.do(f"store {self._size} {value}, ptr {place}, align {self._pointer_bytes}")
+                at += 1
         code.do(f"ret i32 {OK}")
 
+    def _times_rows(self, code: Code, count: str, rows: str, error: int) -> str:
+        """The product; returns an error if it is too large."""
+        size = self._size
+        product = code.call(
+            f"{{ {size}, i1 }}", f"llvm.umul.with.overflow.{size}", (size, rows), (size, count)
+        )
+        beyond = code.let(f"extractvalue {{ {size}, i1 }} {product}, 1")
+        _return_if(code, beyond, error)
+        return code.let(f"extractvalue {{ {size}, i1 }} {product}, 0")
+
+    # -- native functions ------------------------------------------------------------------
+
     def _write_blocks(
-        self, code: Code, call: Call, pointers: Sequence[Sequence[str]], rows: str
+        self, code: Code, call: Call, choice: Choice, pointers: Sequence[Sequence[str]], rows: str
     ) -> None:
         """Calls for blocks of rows, the largest first, then for the rows that are left."""
-        total = rows if self._size == "i64" else code.let(f"zext i32 {rows} to i64")
+        total = self._widened(code, rows)
         begin = "0"
-        for variant in reversed(call.variants):
+        function = call.function
+        sides = ((function.inputs, choice.inputs), (function.outputs, choice.outputs))
+        for variant in reversed(choice.variants):
             end = code.integer("sub", total, code.integer("urem", total, variant.rows))
             with code.loop(begin, end, variant.rows) as row:
                 moved = [
-                    [self._row(code, p, port, row) for p, port in zip(side, ports, strict=True)]
-                    for side, ports in zip(pointers, (call.inputs, call.outputs), strict=True)
+                    [self._row(code, *p, row) for p in zip(found, *side, strict=True)]
+                    for found, side in zip(pointers, sides, strict=True)
                 ]
                 self._write_native(code, call, variant, moved)
             begin = end
 
-    def _row(self, code: Code, pointer: str, port: Port, row: str) -> str:
+    def _row(self, code: Code, pointer: str, port: Port, shape: tuple[int, ...], row: str) -> str:
         """The pointer to the elements of a row."""
         if not port.rows:
             return pointer
-        size = port.count * port.dtype.numpy.itemsize
+        size = math.prod(shape) * port.dtype.numpy.itemsize
         return code.at("i8", pointer, code.integer("mul", row, size))
 
     def _write_native(
@@ -421,7 +542,7 @@ class Calls:
         for array in variant.stale:
             self._derive(code, "%context", array)
         before = {v: self._current(code, "%context", v) for v in call.written}
-        after = {v: self._next(code, v, call) for v in call.written}
+        after = {v: self._next(code, v, variant) for v in call.written}
         ins = [self._source(code, s, pointers[0], before) for s in variant.sources]
         arrays = (*variant.derived, *variant.stale)
         ins += [self._offset(code, "%context", d.target) for d in arrays]
@@ -450,35 +571,34 @@ class Calls:
                 at = self._variables[variable].current
                 self._set_word(code, "%context", at, "i64", offset)
 
-    def _argument(self, code: Code, table: str, at: int, port: Port, error: int, rows: str) -> str:
-        """The checked pointer of an argument; the three errors follow each other."""
-        size = self._size
+    def _argument(
+        self, code: Code, place: tuple[str, int], port: Port, error: int, wanted: str, rows: str
+    ) -> str:
+        """The checked pointer of an argument at an offset of a table; the three errors follow each other.
+
+        `wanted` is the number of its elements, for one row if it has rows.
+        """
+        size, (table, at) = self._size, place
         pointer = code.load("ptr", self._offset(code, table, at), self._pointer_bytes)
-        place = self._offset(code, table, at + self._pointer_bytes)
-        count = code.load(size, place, self._pointer_bytes)
-        wanted = str(port.count)
+        counted = self._offset(code, table, at + self._pointer_bytes)
+        count = code.load(size, counted, self._pointer_bytes)
         if port.rows:
-            product = code.call(
-                f"{{ {size}, i1 }}", f"llvm.umul.with.overflow.{size}", (size, rows), (size, wanted)
-            )
-            beyond = code.let(f"extractvalue {{ {size}, i1 }} {product}, 1")
-            _return_if(code, beyond, error + 1)
-            wanted = code.let(f"extractvalue {{ {size}, i1 }} {product}, 0")
-        if port.count:  # of no elements the pointer is not used
+            wanted = self._times_rows(code, wanted, rows, error + 1)
+        if wanted != "0":  # of no elements the pointer is not used
             none = code.let(f"icmp eq ptr {pointer}, null")
-            if port.rows:
+            if port.rows or port.forms:
                 none = code.let(f"and i1 {none}, {code.let(f'icmp ne {size} {wanted}, 0')}")
             _return_if(code, none, error)
         _return_if(code, code.let(f"icmp ne {size} {count}, {wanted}"), error + 1)
-        if port.count and port.alignment > 1:
+        if wanted != "0" and port.alignment > 1:
             self._check_aligned(code, pointer, port.alignment - 1, error + 2)
         return pointer
 
-    def _next(self, code: Code, variable: int, call: Call) -> tuple[str, str]:
+    def _next(self, code: Code, variable: int, variant: Variant) -> tuple[str, str]:
         """Where the new value of a variable goes; the offset, unless it is in place."""
         slots = self._variables[variable]
         current = self._word(code, "%context", slots.current)
-        if call.in_place:
+        if variant.in_place:
             return code.at("i8", "%context", current), ""
         offset = code.integer("sub", slots.first + slots.second, current)
         return code.at("i8", "%context", offset), offset

@@ -153,23 +153,51 @@ def _variables(interface: Interface) -> list[str]:
 def _function(interface: Interface, function: Function) -> list[str]:
     full = f"{interface.name}_{function.name}"
     return [
-        *_struct(f"{full}_inputs", function.inputs, "const ", function.has_rows),
+        *_struct(f"{full}_inputs", function.inputs, "const ", _sizes(function)),
         *_struct(f"{full}_outputs", function.outputs, ""),
+        *_shapes(full, function),
         f"int {full}({interface.name}_context *context, const {full}_inputs *inputs,",
         f"    {' ' * len(full)} const {full}_outputs *outputs);",
         "",
     ]
 
 
-def _struct(name: str, ports: Sequence[Port], qualifier: str, has_rows: bool = False) -> list[str]:
+def _sizes(function: Function) -> list[str]:
+    """The fields of inputs that are dimensions."""
     rows = "    size_t rows; /* the first dimension where it says so, any number from 0 on */"
-    lines = [rows] if has_rows else []
-    lines += [
+    fields = [rows] if function.has_rows else []
+    for size in function.sizes:
+        text = _comment(f"a dimension, {size.label!r}: {size.described}")
+        fields.append(f"    size_t {size.name}; /* {text} */")
+    return fields
+
+
+def _struct(
+    name: str, ports: Sequence[Port], qualifier: str, sizes: Sequence[str] = ()
+) -> list[str]:
+    lines = [
         f"    struct {{ {qualifier}{p.c_type} *data; size_t count; }} {p.name}; "
         f"/* {_comment(f'{p.label!r}, {p.described}: count is {p.count_in_c}')} */"
         for p in ports
     ]
-    return [f"typedef struct {name} {{", *(lines or ["    char unused;"]), f"}} {name};", ""]
+    fields = [*sizes, *lines] or ["    char unused;"]
+    return [f"typedef struct {name} {{", *fields, f"}} {name};", ""]
+
+
+def _shapes(full: str, function: Function) -> list[str]:
+    """What gives the shapes of results that depend on sizes."""
+    if not function.shaped:
+        return []
+    what = "rows and sizes" if function.has_rows else "sizes"
+    return [
+        f"typedef struct {full}_shapes {{",
+        *[f"    size_t {p.name}[{len(p.shape)}];" for p in function.shaped],
+        f"}} {full}_shapes;",
+        "",
+        f"/* The shapes of results for the {what} in `inputs`, of which nothing else is read. */",
+        f"int {full}_get_shapes(const {full}_inputs *inputs, {full}_shapes *shapes);",
+        "",
+    ]
 
 
 def example(interface: Interface) -> str:
@@ -191,7 +219,7 @@ def example(interface: Interface) -> str:
     for f in interface.functions:
         full = f"{name}_{f.name}"
         lines += [
-            f"    const {full}_inputs {f.name}_inputs = {_values(f, 'input', f.inputs, f.has_rows)};",
+            f"    const {full}_inputs {f.name}_inputs = {_values(f, 'input', f.inputs, _example_sizes(f))};",
             f"    const {full}_outputs {f.name}_outputs = {_values(f, 'output', f.outputs)};",
             f"    error = {full}(context, &{f.name}_inputs, &{f.name}_outputs);",
             "    if (error) goto failed;",
@@ -223,10 +251,15 @@ def _arrays(function: Function) -> list[str]:
     ]
 
 
-def _values(function: Function, side: str, ports: Sequence[Port], has_rows: bool = False) -> str:
+def _example_sizes(function: Function) -> list[str]:
+    sizes = [f".{s.name} = {s.values[-1]}" for s in function.sizes]
+    return [".rows = 1", *sizes] if function.has_rows else sizes
+
+
+def _values(function: Function, side: str, ports: Sequence[Port], sizes: Sequence[str] = ()) -> str:
     if not ports:
         return "{0}"
-    items = [".rows = 1"] if has_rows else []
+    items = [*sizes]
     items += [f".{p.name} = {{{_array(function, side, p)}, {p.count}}}" for p in ports]
     return f"{{{', '.join(items)}}}"
 

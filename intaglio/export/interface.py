@@ -11,6 +11,7 @@ from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from intaglio.base.dtypes import DType
+from intaglio.export.sizes import Size, product
 from intaglio.native.llvm.target import LEVELS
 
 # What a number of a dtype is in C, and how many of them an element is.
@@ -37,7 +38,8 @@ _C_KEYWORDS = frozenset(
 class Port:
     """An input or output: its name in C and in the signature, its dtype and shape.
 
-    Where it has `rows`, as many as a call says, the shape is that for one of them. An output whose shape
+    Where it has `rows`, as many as a call says, the shape is that for one of them; where it depends on sizes,
+    that for the largest ones, and `forms` are the dimensions as C computes them. An output whose shape
     depends on data has the elements first in a vector that is long enough, and an output named `extent` is
     its shape.
     """
@@ -48,18 +50,18 @@ class Port:
     shape: tuple[int, ...]
     rows: bool = False
     extent: str = ""
+    forms: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
-        """The number of elements, for one row if there are rows."""
+        """The number of elements, for one row if there are rows, and the largest sizes."""
         return math.prod(self.shape)
 
     @property
     def count_in_c(self) -> str:
         """The number of elements as C writes it: `3 * rows`."""
-        if not self.rows:
-            return str(self.count)
-        return "rows" if self.count == 1 else f"{self.count} * rows"
+        forms = self.forms or [str(d) for d in self.shape]
+        return product([*forms, "rows"] if self.rows else forms)
 
     @property
     def c_type(self) -> str:
@@ -76,10 +78,11 @@ class Port:
     def described(self) -> str:
         """`float32[1, 8, 8, 1]`."""
         if self.extent:
-            return f"{self.dtype.name} of the shape that {self.extent} is, at most {self.count}"
-        dims = [str(d) for d in self.shape]
+            most = self.count_in_c
+            return f"{self.dtype.name} of the shape that {self.extent} is, at most {most}"
+        dims = [*self.forms] or [str(d) for d in self.shape]
         if self.rows:
-            dims[0] = "rows" if dims[0] == "1" else f"{dims[0]} * rows"
+            dims[0] = product([dims[0], "rows"])
         return f"{self.dtype.name}[{', '.join(dims)}]"
 
 
@@ -97,6 +100,13 @@ class Function(NamedTuple):
     name: str
     inputs: list[Port]
     outputs: list[Port]
+    sizes: tuple[Size, ...] = ()
+
+    @property
+    def shaped(self) -> list[Port]:
+        """The results whose shapes depend on sizes, or all if some do; without those that data determines."""
+        found = [p for p in self.outputs if p.shape and not p.extent]
+        return found if any(p.forms for p in self.outputs) else []
 
     @property
     def has_rows(self) -> bool:
@@ -144,7 +154,8 @@ def described(interface: Interface) -> str:
     def port(p: Port) -> dict[str, Any]:
         more: dict[str, Any] = {"rows": True} if p.rows else {}
         more |= {"shape_in": p.extent} if p.extent else {}
-        return {"name": p.label, "dtype": p.dtype.name, "shape": p.shape} | more
+        shape = [int(f) if f.isdigit() else f for f in p.forms] or p.shape
+        return {"name": p.label, "dtype": p.dtype.name, "shape": shape} | more
 
     functions = [
         {
@@ -152,6 +163,7 @@ def described(interface: Interface) -> str:
             "inputs": [port(p) for p in f.inputs],
             "outputs": [port(p) for p in f.outputs],
         }
+        | ({"sizes": {s.name: s.values for s in f.sizes}} if f.sizes else {})
         for f in interface.functions
     ]
     variables = [

@@ -13,7 +13,14 @@ from intaglio.export import headers, transport
 from intaglio.export.compilers import compiler
 from intaglio.export.interface import Interface
 from intaglio.export.linking import Toolchain, shared_suffix
-from intaglio.export.signatures import BatchSize, ExportError, Shapes, exported_functions
+from intaglio.export.signatures import (
+    BatchSize,
+    Dimensions,
+    ExportError,
+    Shapes,
+    Sizes,
+    exported_functions,
+)
 from intaglio.export.transport import Answer, Levels, Request
 from intaglio.native.llvm.target import HOST, LEVELS, TARGETS
 
@@ -35,6 +42,7 @@ def export_library(
     *,
     target: str = HOST,
     shapes: Shapes | None = None,
+    sizes: Sizes | None = None,
     batch_size: BatchSize = None,
     signature: str | None = None,
     kinds: Sequence[str] = KINDS,
@@ -50,11 +58,15 @@ def export_library(
     `libNAME.a` ("static") and `libNAME.so` or `NAME.wasm` ("shared").
 
     `target` is `"host"`, the processor of this machine, or one of `"x86-64"`, which has code for the three levels
-    of such processors and chooses when it runs, `"x86-64-v2"`, `"x86-64-v3"`, `"x86-64-v4"`, `"aarch64-linux"`, `"aarch64-macos"`, `"riscv64-linux"`, `"wasm32"`. Code has memory for one shape of
-    each input: open dimensions are given by `shapes`, a dict of shapes by the input's name, or by
-    `batch_size` where the first dimension alone is open. Where that is not given, the number of rows is an
-    argument of the C function, if each row of the results depends on the same row of the inputs alone;
-    `batch_size=(1, 16)` says for which blocks of rows code is written. `signature` selects one of a SavedModel.
+    of such processors and chooses when it runs, `"x86-64-v2"`, `"x86-64-v3"`, `"x86-64-v4"`, `"aarch64-linux"`, `"aarch64-macos"`, `"riscv64-linux"`, `"wasm32"`.
+
+    Code is for numbers, so open dimensions are given by `shapes`, a dict of shapes by the input's name, or by
+    `batch_size` for the first one. A dimension is an argument of the C function where `sizes` says which
+    numbers it may be, `sizes={"x_dim1": range(1, 65)}`: code is written for each, and other numbers are errors.
+    `shapes={"x": (1, "n"), "mask": (1, "n")}` names dimensions, and says which are the same. A first dimension
+    of which nothing is said may be any number if each row of the results depends on the same row of the inputs
+    alone; `batch_size=(1, 16)` says for which blocks of rows code is written. `signature` selects one of a
+    SavedModel.
     `weights="beside"` writes them to `path.weights`, which the library maps into memory.
 
     With `threads`, up to that many threads of the caller work on a call: large loops and products are divided
@@ -93,7 +105,8 @@ def export_library(
             f"threads={threads!r}: write a number from 1 on, and 1 for wasm32, whose modules have one."
         )
     tools = Toolchain(target) if {"static", "shared"} & {*kinds} else None
-    functions, captured = exported_functions(source, shapes or {}, batch_size, signature)
+    dimensions = Dimensions(shapes or {}, sizes or {}, batch_size)
+    functions, captured = exported_functions(source, dimensions, signature)
     request = Request(
         base.name, functions, captured, weights == "beside", target in LEVELS, threads
     )
@@ -153,6 +166,7 @@ def _written(
 def exported_names(interface: Interface) -> list[str]:
     """The functions of a library by their names in C."""
     names = [f.name for f in interface.functions]
+    names += [f"{f.name}_get_shapes" for f in interface.functions if f.shaped]
     names += ["context_size", "initialize", "destroy", "error_text", "description"]
     if not (interface.weights_bytes and interface.target == "wasm32"):
         names.append("create")

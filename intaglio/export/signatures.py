@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,11 @@ import numpy as np
 from intaglio.base import nest, shapes
 from intaglio.base.dtypes import resource
 from intaglio.base.shapes import Dims
-from intaglio.export import program_ops
+from intaglio.export import program_ops, sizes
 from intaglio.export.interface import Function, Port, Variable, c_name, has_c_type
 from intaglio.export.row_analysis import Dependent
 from intaglio.export.row_rules import analysed
+from intaglio.export.sizes import Size
 from intaglio.function import whole_graph
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.decorator import function as tf_function
@@ -27,7 +29,9 @@ from intaglio.runtime.resources import Resource
 from intaglio.saved_model import object_graph, reader, signatures
 from intaglio.type_specs.type_spec import TensorSpec
 
-Shapes = Mapping[str, Sequence[int | None]]
+# A dimension that has a name is an argument of the C function.
+Shapes = Mapping[str, Sequence[int | str | None]]
+Sizes = Mapping[str, Sequence[int]]
 BatchSize = int | Sequence[int] | None
 # The numbers of rows that code is written for where their number is an argument.
 BLOCKS = (1, 16)
@@ -50,41 +54,64 @@ class ExportedFunction(NamedTuple):
 
     `captured` are numbers in the list of all values that functions of the library capture. `shapes` are
     those of the inputs where the trace leaves dimensions open; None for what is captured. Where inputs have
-    rows, whose number is an argument, code is written for the numbers of rows in `blocks`.
+    rows, whose number is an argument, code is written for the numbers of rows in `blocks`; where a dimension
+    is one of the interface's sizes, which the shape has the label of, for each choice of sizes.
     """
 
     interface: Function
     graph: Graph
     captured: list[int]
-    shapes: list[tuple[int | None, ...] | None]
+    shapes: list[tuple[int | str | None, ...] | None]
     blocks: tuple[int, ...] = ()
 
-    def for_rows(self, count: int) -> ExportedFunction:
-        """The function of so many rows."""
-        fixed = [
-            s if s is None else tuple([count if d is None else d for d in s]) for s in self.shapes
+    def fixed(self, chosen: Sequence[int], rows: int | None = None) -> list[Dims]:
+        """The shapes of the inputs for a choice of sizes and a number of rows."""
+        known: dict[int | str | None, int | None] = {None: rows}
+        known |= {s.label: n for s, n in zip(self.interface.sizes, chosen, strict=True)}
+        return [
+            s if s is None else tuple([d if isinstance(d, int) else known[d] for d in s])
+            for s in self.shapes
         ]
-        return self._replace(shapes=[*fixed])
+
+
+class Dimensions(NamedTuple):
+    """What a user says of open dimensions: shapes by inputs, numbers by sizes, and the first dimension."""
+
+    shapes: Shapes
+    sizes: Sizes
+    batch_size: BatchSize
 
 
 def exported_functions(
-    source: Any, shape_options: Shapes, batch_size: BatchSize, signature: str | None = None
+    source: Any, options: Dimensions, signature: str | None = None
 ) -> tuple[list[ExportedFunction], list[Captured]]:
     """The functions of what a user exports, and the values that these capture.
 
     Raises ExportError for what has no signature, open dimensions or elements that C has no type for.
     """
+    try:
+        options = options._replace(sizes=sizes.checked(options.sizes))
+    except ValueError as e:
+        raise ExportError(str(e)) from e
     table = _Captures()
     found: list[ExportedFunction] = []
-    unused = set(shape_options)
     for label, function in concrete_functions(source, signature).items():
         name = c_name(label, [f.interface.name for f in found])
-        found.append(_exported(name, function, table, shape_options, batch_size))
-        unused -= {p.label for p in found[-1].interface.inputs}
-    if unused:
-        names = [p.label for f in found for p in f.interface.inputs]
-        raise ExportError(f"shapes: no input {sorted(unused)[0]!r}; there are {', '.join(names)}.")
+        found.append(_exported(name, function, table, options))
+    _check_used(
+        "shapes", "input", options.shapes, [p.label for f in found for p in f.interface.inputs]
+    )
+    taken = [s.label for f in found for s in f.interface.sizes]
+    _check_used("sizes", "open dimension", options.sizes, taken)
     return found, table.values
+
+
+def _check_used(option: str, what: str, names: Iterable[str], there: Sequence[str]) -> None:
+    """Raises ExportError for a name that nothing has."""
+    unused = sorted({*names} - {*there})
+    if unused:
+        known = f"there are {', '.join(dict.fromkeys(there))}" if there else "there is none"
+        raise ExportError(f"{option}: no {what} {unused[0]!r}; {known}.")
 
 
 def concrete_functions(source: Any, signature: str | None) -> dict[str, ConcreteFunction]:
@@ -190,11 +217,7 @@ class _Captures:
 
 
 def _exported(
-    name: str,
-    function: ConcreteFunction,
-    captures: _Captures,
-    shape_options: Shapes,
-    batch_size: BatchSize,
+    name: str, function: ConcreteFunction, captures: _Captures, options: Dimensions
 ) -> ExportedFunction:
     graph = _of_catalogue_ops(nowhere_replicas(function.frozen))
     _check_reach(graph)
@@ -202,7 +225,7 @@ def _exported(
     count = len(graph.inputs) - len(arrays)
     labels = function.arg_keywords
     dims = [
-        _argument_dims(value, label, shape_options, batch_size)
+        _argument_dims(value, label, options)
         for value, label in zip(graph.inputs[:count], labels, strict=True)
     ]
     variables = {id(v.handle._array): str(v.name) for v in function.variables}
@@ -214,13 +237,35 @@ def _exported(
             )
     numbers = [captures.number(a, variables) for a in arrays]
     names = output_labels(function, len(graph.outputs))
-    whole = [*dims, *[None] * len(arrays)]
     has_rows = any(None in d for d in dims)
-    blocks = _blocks(batch_size) if has_rows else ()
-    groups = _groups(graph, whole, names, labels) if has_rows else [0] * len(names)
-    inputs = _ports(graph.inputs[:count], labels, dims, [int(None in d) for d in dims])
-    outputs = _ports(graph.outputs, names, [()] * len(names), groups)
-    return ExportedFunction(Function(name, inputs, outputs), graph, numbers, whole, blocks)
+    taken = _sizes_of(name, dims, options.sizes, ["rows"] if has_rows else [])
+    blocks = _blocks(options.batch_size) if has_rows else ()
+    whole = ExportedFunction(Function(name, [], [], taken), graph, numbers, [*dims], blocks)
+    whole = whole._replace(shapes=[*dims, *[None] * len(arrays)])
+    groups = [0] * len(names)
+    if has_rows:
+        groups = _groups(whole, names, labels)
+    inputs = _ports(graph.inputs[:count], labels, whole, [int(None in d) for d in dims])
+    outputs = _ports(graph.outputs, names, None, groups)
+    return whole._replace(interface=Function(name, inputs, outputs, taken))
+
+
+def _sizes_of(
+    name: str, dims: Sequence[Sequence[int | str | None]], options: Sizes, names: list[str]
+) -> tuple[Size, ...]:
+    """The sizes that shapes name, in the order in which they do. Raises ExportError for too many choices."""
+    found: dict[str, Size] = {}
+    for label in [d for shape in dims for d in shape if isinstance(d, str)]:
+        if label not in found:
+            taken = [*names, *[s.name for s in found.values()]]
+            found[label] = Size(c_name(label, taken), label, tuple(options[label]))
+    number = math.prod([len(s.values) for s in found.values()])
+    if number > sizes.MAX_CHOICES:
+        raise ExportError(
+            f"sizes: {name} has {number} choices of {', '.join(map(repr, found))}, and a library has code for "
+            f"{sizes.MAX_CHOICES} at most. Give fewer numbers, such as the multiples of 16, and pad to these."
+        )
+    return tuple(found.values())
 
 
 def _blocks(batch_size: BatchSize) -> tuple[int, ...]:
@@ -234,34 +279,38 @@ def _blocks(batch_size: BatchSize) -> tuple[int, ...]:
     return tuple(sorted({*sizes}))
 
 
-def _groups(
-    graph: Graph, dims: Sequence[Dims], names: Sequence[str], labels: Sequence[str]
-) -> list[int]:
+def _groups(whole: ExportedFunction, names: Sequence[str], labels: Sequence[str]) -> list[int]:
     """How many elements the first dimension of each result has for a row.
 
     Raises ExportError if rows are not independent of each other, or are no first dimension.
     """
     # Not optimised: products of all iterations before a loop would mix what rows are made of.
-    flat = inline_calls(graph)
-    label = next(n for n, d in zip(labels, dims, strict=False) if d is not None and None in d)
+    flat = inline_calls(whole.graph)
+    label = next(
+        n for n, d in zip(labels, whole.shapes, strict=False) if d is not None and None in d
+    )
     alternative = (
         f"A library calls the code for some rows after the other, so the number of rows of {label!r} has to be "
-        "fixed here: give batch_size=8, or shapes by the inputs' names."
+        f"fixed here: give batch_size=8, or shapes by the inputs' names, or the numbers that it may be: "
+        f"sizes={{{sizes.named(label, 0)!r}: range(1, 65)}}."
     )
-    try:
-        results = analysed(flat, dims)
-    except Dependent as e:
-        node = e.node
-        named = "" if node is None else f"{node.op.name} '{node.traced_name}'{_where(node)}"
-        raise ExportError(
-            f"{named or 'the function'} does not treat each row by itself: {e}. {alternative}"
-        ) from e
-    for result, name in zip(results, names, strict=True):
-        if result.state.kind != "rows" or result.state.axis:
+    found: set[tuple[int, ...]] = set()
+    for chosen in sizes.choices(whole.interface.sizes):
+        try:
+            results = analysed(flat, whole.fixed(chosen))
+        except Dependent as e:
+            node = e.node
+            named = "" if node is None else f"{node.op.name} '{node.traced_name}'{_where(node)}"
             raise ExportError(
-                f"rows are not the first dimension of the result {name!r}. {alternative}"
-            )
-    return [r.state.group for r in results]
+                f"{named or 'the function'} does not treat each row by itself: {e}. {alternative}"
+            ) from e
+        for result, name in zip(results, names, strict=True):
+            if result.state.kind != "rows" or result.state.axis:
+                raise ExportError(
+                    f"rows are not the first dimension of the result {name!r}. {alternative}"
+                )
+        found.add(tuple([r.state.group for r in results]))
+    return [max(groups) for groups in zip(*found, strict=True)]
 
 
 def _where(node: Node) -> str:
@@ -292,27 +341,48 @@ def _check_reach(graph: Graph) -> None:
 
 
 def _argument_dims(
-    value: SymbolicTensor, label: str, options: Shapes, batch_size: BatchSize
-) -> tuple[int | None, ...]:
-    """The shape of an argument with its open dimensions as the user gave them; None for that of rows."""
-    dims = value.dims
-    wanted = options.get(label)
+    value: SymbolicTensor, label: str, options: Dimensions
+) -> tuple[int | str | None, ...]:
+    """The shape of an argument with its open dimensions as the user gave them: a number, the label of a size,
+    or None for that of rows."""
+    dims: Sequence[int | str | None] | None = value.dims
+    wanted, batch_size = options.shapes.get(label), options.batch_size
     if wanted is not None:
-        shape = tuple([d if d is None else int(d) for d in wanted])
-        if not shapes.compatible(shape, dims):
+        dims = tuple([d if d is None or isinstance(d, str) else int(d) for d in wanted])
+        numbers = tuple([None if isinstance(d, str) else d for d in dims])
+        named = [i for i, d in enumerate(dims) if isinstance(d, str)]
+        fits = shapes.compatible(numbers, value.dims)
+        if not fits or any([value.dims is not None and value.dims[i] is not None for i in named]):
             raise ExportError(
-                f"shapes: {label!r} has the shape {shapes.text(dims)}, which {shape} does not fit."
+                f"shapes: {label!r} has the shape {shapes.text(value.dims)}, which {dims} does not fit."
             )
-        dims = shape
     elif isinstance(batch_size, int) and dims and dims[0] is None:
         dims = (batch_size, *dims[1:])
-    if dims is None or None in dims[1:]:
-        example = [8 if d is None else d for d in dims or (None,)]
-        raise ExportError(
-            f"input {label!r} has the shape {shapes.text(value.dims)}, and a library has memory for one "
-            f"shape. Give shapes={{{label!r}: {tuple(example)}}}; the first dimension alone may be open."
-        )
-    return tuple(dims)
+    if dims is None:
+        raise _needs_shape(value, label, "")
+    found: list[int | str | None] = []
+    for axis, d in enumerate(dims):
+        name = sizes.named(label, axis)
+        if d is None and name in options.sizes:
+            d = name
+        if (d is None and axis) or (isinstance(d, str) and d not in options.sizes):
+            raise _needs_shape(value, label, d or name)
+        found.append(d)
+    return tuple(found)
+
+
+def _needs_shape(value: SymbolicTensor, label: str, size: str) -> ExportError:
+    """The error for a dimension that is not the first one, and of which nothing is known."""
+    example = tuple([8 if d is None else d for d in value.dims or (None,)])
+    numbers = (
+        f", or the numbers that it may be, which are arguments then: sizes={{{size!r}: range(1, 65)}}"
+        if size
+        else ""
+    )
+    return ExportError(
+        f"input {label!r} has the shape {shapes.text(value.dims)}, and code is for numbers. "
+        f"Give shapes={{{label!r}: {example}}}{numbers}; the first dimension alone may be any."
+    )
 
 
 def output_labels(function: ConcreteFunction, count: int) -> list[str]:
@@ -332,22 +402,40 @@ def output_labels(function: ConcreteFunction, count: int) -> list[str]:
 def _ports(
     values: Sequence[SymbolicTensor],
     labels: Sequence[str],
-    dims: Sequence[tuple[int | None, ...]],
+    whole: ExportedFunction | None,
     groups: Sequence[int],
 ) -> list[Port]:
-    """Arguments or results. Shapes of results are known when the graph is compiled.
+    """Arguments, or results, whose shapes are known when the graph is compiled.
 
     `groups` are the elements of the first dimension for a row; 0 for what has no rows.
     """
     taken = ["rows"] if any(groups) else []
+    taken += [s.name for s in whole.interface.sizes] if whole is not None else []
     ports: list[Port] = []
-    for value, label, shape, group in zip(values, labels, dims, groups, strict=True):
+    shapes_ = _largest(whole, len(values))
+    for value, label, (shape, forms), group in zip(values, labels, shapes_, groups, strict=True):
         if not has_c_type(value.dtype):
             raise ExportError(
                 f"{label!r} has elements of type {value.dtype.name}, which C has no type for. "
                 "Convert them outside of the function, and pass numbers."
             )
-        one = tuple([1 if d is None else d for d in shape])
-        ports.append(Port(c_name(label, taken), label, value.dtype, one, group > 0))
-        taken.append(ports[-1].name)
+        name = c_name(label, taken)
+        ports.append(Port(name, label, value.dtype, shape, group > 0, forms=forms))
+        taken.append(name)
     return ports
+
+
+def _largest(
+    whole: ExportedFunction | None, count: int
+) -> list[tuple[tuple[int, ...], tuple[str, ...]]]:
+    """The shapes of arguments for the largest sizes, and in terms of sizes where they depend on these."""
+    if whole is None:
+        return [((), ())] * count
+    names = {s.label: s.name for s in whole.interface.sizes}
+    largest = whole.fixed([s.values[-1] for s in whole.interface.sizes], 1)
+    found: list[tuple[tuple[int, ...], tuple[str, ...]]] = []
+    for shape, dims in zip(whole.shapes[:count], largest[:count], strict=True):
+        forms = [names[d] if isinstance(d, str) else str(d or 1) for d in shape or ()]
+        is_open = any(isinstance(d, str) for d in shape or ())
+        found.append((tuple(dims) if shapes.known(dims) else (), tuple(forms) if is_open else ()))
+    return found

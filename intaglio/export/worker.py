@@ -11,13 +11,15 @@ import hashlib
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.base import shapes
 from intaglio.base.dtypes import int64
 from intaglio.base.options import OPTIONS
-from intaglio.export import levels, transport
+from intaglio.base.shapes import Dims
+from intaglio.export import levels, sizes, transport
 from intaglio.export.calls import (
     ARGUMENT_FAULTS,
     FIRST_ARGUMENT_ERROR,
@@ -25,6 +27,7 @@ from intaglio.export.calls import (
     RUN_TASKS,
     Call,
     Calls,
+    Choice,
     DerivedArray,
     Source,
     VariableSlots,
@@ -119,15 +122,15 @@ class Writer:
     def answer(self) -> Answer:
         """Everything. Raises Failed for what has no code."""
         request = self.request
-        written_functions = [_programs(f) for f in request.functions]
-        programs = [programs for programs, _ in written_functions]
-        functions = [function for _, function in written_functions]
-        written = self._written([p[0] for p in programs])
-        slots = {n: self._slots(n, [p[0] for p in programs]) for n in written}
+        programs = [_programs(f) for f in request.functions]
+        functions = [_with_results(f, p) for f, p in zip(request.functions, programs, strict=True)]
+        every = [p for chosen in programs for c in chosen for p in c.programs]
+        written = self._written([chosen[0].programs[0] for chosen in programs])
+        slots = {n: self._slots(n, every) for n in written}
         weights = {
             n: self.weights.add(c.array) for n, c in enumerate(request.captured) if n not in slots
         }
-        memory = self.layout.block(max(p.memory for many in programs for p in many))
+        memory = self.layout.block(max(p.memory for p in every))
         order = {n: i for i, n in enumerate(slots)}
         calls = [
             self._call(f, e, p, weights, order, memory)
@@ -158,7 +161,7 @@ class Writer:
         self,
         function: Function,
         exported: ExportedFunction,
-        programs: Sequence[Program],
+        chosen: Sequence[Programs],
         weights: dict[int, int],
         order: dict[int, int],
         memory: int,
@@ -171,37 +174,31 @@ class Writer:
             sources.append(
                 Source("variable", order[number]) if is_state else Source("weight", weights[number])
             )
-        sizes = exported.blocks or (0,)
-        variants = [
-            self._variant(function, size, program, sources)
-            for size, program in zip(sizes, programs, strict=True)
-        ]
+        choices: list[Choice] = []
+        for number, programs in enumerate(chosen):
+            variants = [
+                self._variant(f"{function.name}.{number}", size, program, sources)
+                for size, program in zip(exported.blocks or (0,), programs.programs, strict=True)
+            ]
+            choices.append(Choice(variants, programs.inputs, programs.outputs))
+        first_program = chosen[0].programs[0]
         streams: list[int] = []
-        for _, stream in programs[0].writer.freestanding.streams:
+        for _, stream in first_program.writer.freestanding.streams:
             offset = self.layout.block(32)
             state = np.array([*stream.take(0), 1], np.uint64)
             self.streams.append((offset, state.tobytes()))
             streams.append(offset)
-        return Call(
-            function.name,
-            function.inputs,
-            function.outputs,
-            first_error,
-            variants,
-            [order[exported.captured[i - first]] for i in programs[0].writes],
-            programs[0].writer.in_place,
-            streams,
-            memory,
-        )
+        written = [order[exported.captured[i - first]] for i in first_program.writes]
+        return Call(function, first_error, choices, written, streams, memory)
 
     def _variant(
-        self, function: Function, rows: int, program: Program, sources: Sequence[Source]
+        self, label: str, rows: int, program: Program, sources: Sequence[Source]
     ) -> Variant:
         w = program.writer
         first_guard = self._guard_errors(program)
         body = self._reference(program.body)
         special = self._addresses(w)
-        name = f"words_{function.name}.{rows}"
+        name = f"words_{label}.{rows}"
         words = self._words(name, w.words, special, w.keep)
         table = None
         if self.threads > 1:
@@ -212,14 +209,20 @@ class Writer:
         if stale:  # tables of pointers have one order
             derived, stale = [], derived
         self.derived += [d for d in derived if d not in self.derived]
-        return Variant(
-            rows, body, words, sources, derived, stale, first_guard - FIRST_NODE_STATUS, table
-        )
+        status = first_guard - FIRST_NODE_STATUS
+        in_place = w.in_place
+        return Variant(rows, body, words, sources, derived, stale, status, table, in_place)
 
     def _argument_errors(self, function: Function) -> int:
         first = max(FIRST_ARGUMENT_ERROR, self.errors[-1].code + 1)
         code = first
         prefix = f"{function.name}: " if len(self.request.functions) > 1 else ""
+        for size in function.sizes:
+            text = (
+                f"{prefix}size '{size.label}' is none of those that code is for: {size.described}"
+            )
+            self.errors.append(Error(code, f"ERROR_{function.name}_SIZE_{size.name}".upper(), text))
+            code += 1
         for side, ports in (("input", function.inputs), ("output", function.outputs)):
             for port in ports:
                 texts = (
@@ -357,7 +360,7 @@ class Writer:
             return f"@{self._reference(address)}"
         for array in arrays:
             offset = address - array.ctypes.data
-            if 0 <= offset < array.nbytes:
+            if 0 <= offset < max(array.nbytes, 1):  # also where one without elements is
                 place = self.constants.add(array) + offset
                 return f"getelementptr (i8, ptr @constants, i64 {place})"
         raise ValueError("a word of a function refers to this process")
@@ -396,7 +399,8 @@ class Writer:
             len(weights),
             not jit.MACHINE.startswith("wasm"),
         )
-        tables = [v.table for c in calls for v in c.variants if v.table is not None]
+        variants = [v for call in calls for choice in call.choices for v in choice.variants]
+        tables = [v.table for v in variants if v.table is not None]
         writer.write_contexts(self.derived, tables)
         for call in calls:
             writer.write_call(call)
@@ -419,36 +423,74 @@ class Writer:
 # -- graphs ------------------------------------------------------------------------------------
 
 
-def _programs(exported: ExportedFunction) -> tuple[list[Program], Function]:
-    """The native functions, one for each number of rows that code is written for, or one; and the function
-    with the shapes of its results."""
-    if not exported.blocks:
-        program, open_results = _program(exported)
-        return [program], _with_results(exported.interface, program, open_results)
-    programs = [_program(exported.for_rows(size))[0] for size in exported.blocks]
-    for port, *results in zip(
-        exported.interface.outputs, *[p.results for p in programs], strict=True
-    ):
-        each = {
-            (r.shape[0] / n, r.shape[1:]) for r, n in zip(results, exported.blocks, strict=True)
-        }
+class Programs(NamedTuple):
+    """The native functions for a choice of sizes, one for each number of rows that code is written for, or one.
+
+    Shapes are those for one row; `open_results` are the results whose shapes depend on data.
+    """
+
+    programs: list[Program]
+    inputs: list[tuple[int, ...]]
+    outputs: list[tuple[int, ...]]
+    open_results: list[int]
+
+
+def _programs(exported: ExportedFunction) -> list[Programs]:
+    """The native functions for each choice of sizes. Raises Failed for what has no code."""
+    found: list[Programs] = []
+    for chosen in sizes.choices(exported.interface.sizes):
+        named = zip(exported.interface.sizes, chosen, strict=True)
+        where = ", ".join([f"{size.label} = {n}" for size, n in named])
+        try:
+            found.append(_chosen(exported, chosen))
+        except Failed as e:
+            raise Failed(f"for {where}: {e}" if where else str(e)) from e
+        kinds = [
+            (c.open_results, [p.writes for p in c.programs], _streams(c), [*map(len, c.outputs)])
+            for c in (found[0], found[-1])
+        ]
+        if kinds[0] != kinds[1]:
+            raise Failed(
+                f"{exported.interface.name} is another function for {where} than for the first sizes: other "
+                "results have shapes that depend on data, or it draws other random numbers. Export it under "
+                "two names, for these sizes and for the others."
+            )
+    return found
+
+
+def _streams(chosen: Programs) -> list[str]:
+    """The nodes that draw random numbers, by the names that they have in the trace."""
+    return [node.traced_name for node, _ in chosen.programs[0].writer.freestanding.streams]
+
+
+def _chosen(exported: ExportedFunction, chosen: Sequence[int]) -> Programs:
+    """The native functions for one choice of sizes."""
+    rows = exported.blocks
+    results = [_program(exported, exported.fixed(chosen, n)) for n in rows or (None,)]
+    programs, open_results = [p for p, _ in results], results[0][1]
+    arguments = len(exported.interface.inputs)
+    inputs = [d if shapes.known(d) else () for d in exported.fixed(chosen, 1)[:arguments]]
+    outputs = [tuple(r.shape) for r in programs[0].results]
+    for number, port in enumerate(exported.interface.outputs if rows else ()):
+        shapes_ = [tuple(p.results[number].shape) for p in programs]
+        each = {(s[0] / n, s[1:]) for s, n in zip(shapes_, rows, strict=True)}
         if len(each) != 1:
             raise ValueError(f"the shape of {port.label!r} does not follow from the number of rows")
-    return programs, _with_results(exported.interface, programs[0], [])
+    return Programs(programs, inputs, outputs, open_results)
 
 
-def _program(exported: ExportedFunction) -> tuple[Program, list[int]]:
-    """The graph as one native function, and which of its results have shapes that depend on data.
+def _program(exported: ExportedFunction, dims: Sequence[Dims]) -> tuple[Program, list[int]]:
+    """The graph for these shapes as one native function, and which results have shapes that depend on data.
 
     Raises Failed, with the ops that have no code.
     """
     open_results: list[int] = []
     # What the shapes of arguments determine is known in called graphs once these are inlined.
-    flat = specialized(inline_calls(exported.graph), exported.shapes)
+    flat = specialized(inline_calls(exported.graph), dims)
     graph = pipeline.run(optimize(flat), Graphs.CALLED)
     regions = Regions(graph)
     if regions.whole is None:
-        whole = evaluated_with_branches(exported.graph, exported.shapes)
+        whole = evaluated_with_branches(exported.graph, dims)
         if not exported.blocks:
             whole, open_results = with_padded_results(whole)
         flat = optimize(with_portable_code(whole))
@@ -516,20 +558,32 @@ def _what_failed(node: Node) -> str:
     return "a value is out of range (an index, a divisor, a length or a matrix without inverse)"
 
 
-def _with_results(function: Function, program: Program, open_results: Sequence[int]) -> Function:
+def _with_results(exported: ExportedFunction, chosen: Sequence[Programs]) -> Function:
     """The function with the shapes of its results, for one row if there are rows.
 
     Of results whose shape depends on data there is the shape, too, behind all results.
     """
-    outputs = [
-        Port(p.name, p.label, p.dtype, tuple(r.shape), p.rows)
-        for p, r in zip(function.outputs, program.results, strict=False)
-    ]
+    function = exported.interface
+    shapes_ = [c.outputs for c in chosen]
+    outputs: list[Port] = []
+    for number, port in enumerate(function.outputs):
+        each = [s[number] for s in shapes_]
+        forms: tuple[str, ...] = ()
+        if len({*each}) > 1:
+            forms = tuple(
+                [
+                    sizes.formula(function.sizes, [s[axis] for s in each])
+                    or f"shapes.{port.name}[{axis}]"
+                    for axis in range(len(each[0]))
+                ]
+            )
+        outputs.append(Port(port.name, port.label, port.dtype, each[-1], port.rows, forms=forms))
     taken = [p.name for p in outputs]
-    for number, result in zip(open_results, program.results[len(outputs) :], strict=True):
+    open_results = chosen[0].open_results
+    for number, shape in zip(open_results, shapes_[-1][len(outputs) :], strict=True):
         label = f"{outputs[number].label}_shape"
         name = c_name(label, taken)
         taken.append(name)
         outputs[number] = dataclasses.replace(outputs[number], extent=name)
-        outputs.append(Port(name, label, int64, tuple(result.shape)))
+        outputs.append(Port(name, label, int64, shape))
     return function._replace(outputs=outputs)

@@ -34,7 +34,14 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar="NAME=1,8,8,1",
-        help="the shape of an input with open dimensions; may be repeated",
+        help="the shape of an input with open dimensions; 1,n,8: the dimension n is an argument; may be repeated",
+    )
+    parser.add_argument(
+        "--size",
+        action="append",
+        default=[],
+        metavar="n=1:64",
+        help="what an open dimension may be, with code for each number: 1:64 or 16,32,64; may be repeated",
     )
     parser.add_argument(
         "--batch-size",
@@ -62,7 +69,7 @@ def compile_model(arguments: Sequence[str]) -> int:
     """The command; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        shapes = dict(map(_shape, options.shape))
+        shapes, sizes = dict(map(_shape, options.shape)), dict(map(_size, options.size))
         name = os.path.basename(os.path.abspath(options.model)).split(".")[0]
         output = options.output or name.replace("-", "_")
         library = export_library(
@@ -70,6 +77,7 @@ def compile_model(arguments: Sequence[str]) -> int:
             output,
             target=options.target,
             shapes=shapes,
+            sizes=sizes,
             batch_size=options.batch_size,
             signature=options.signature,
             kinds=options.kind or KINDS,
@@ -92,13 +100,23 @@ def compile_model(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _shape(text: str) -> tuple[str, tuple[int, ...]]:
-    """`x=1,8` as a name and a shape. Raises ExportError for other texts."""
+def _shape(text: str) -> tuple[str, tuple[int | str, ...]]:
+    """`x=1,n` as a name and a shape. Raises ExportError for other texts."""
     name, _, dims = text.partition("=")
+    parts = [d.strip() for d in dims.split(",") if d.strip()]
+    if not all(d.isidentifier() or d.isdecimal() for d in parts):
+        raise ExportError(f"--shape {text}: write NAME=1,8,8,1")
+    return name, tuple([int(d) if d.isdecimal() else d for d in parts])
+
+
+def _size(text: str) -> tuple[str, Sequence[int]]:
+    """`n=1:64`, both included, or `n=16,32`. Raises ExportError for other texts."""
+    name, _, numbers = text.partition("=")
+    first, colon, last = numbers.partition(":")
     try:
-        return name, tuple([int(d) for d in dims.split(",") if d.strip()])
+        return name, range(int(first), int(last) + 1) if colon else [*map(int, numbers.split(","))]
     except ValueError:
-        raise ExportError(f"--shape {text}: write NAME=1,8,8,1") from None
+        raise ExportError(f"--size {text}: write n=1:64, or n=16,32") from None
 
 
 def loaded(path: str) -> Any:

@@ -38,6 +38,7 @@ class Loaded:
         arguments: dict[str, Any],
         rows: int | None = None,
         results: int | None = None,
+        **sizes: int,
     ) -> dict[str, Any]:
         """The results by name. Raises RuntimeError, with the text of the error, if there is one.
 
@@ -53,15 +54,30 @@ class Loaded:
             counted = [len(arrays[p.label]) for p in function.inputs if p.rows]
             rows = counted[0] if counted else 1
         room = rows if results is None else results
+        inputs = _structure(function, function.inputs, arrays, rows, sizes)
+        known = self._shapes(function, inputs)
         made = {
-            p.label: np.full(_shape(p, room), 77).astype(p.dtype.numpy) for p in function.outputs
+            p.label: np.full(known.get(p.name) or _shape(p, room), 77).astype(p.dtype.numpy)
+            for p in function.outputs
         }
-        inputs = _structure(function, function.inputs, arrays, rows)
         outputs = _structure(function, function.outputs, made, None)
         error = self._named(name)(self.context, ctypes.byref(inputs), ctypes.byref(outputs))
+        self._check(error)
+        return made
+
+    def _check(self, error: int) -> None:
         if error:
             raise RuntimeError(f"{error}: {self._named('error_text')(error).decode()}")
-        return made
+
+    def _shapes(self, function: Function, inputs: ctypes.Structure) -> dict[str, tuple[int, ...]]:
+        """The shapes of results that depend on sizes, as the library gives them."""
+        if not function.shaped:
+            return {}
+        fields = [(p.name, ctypes.c_size_t * len(p.shape)) for p in function.shaped]
+        found = type("Shapes", (ctypes.Structure,), {"_fields_": fields})()
+        get = self._named(f"{function.name}_get_shapes")
+        self._check(get(ctypes.byref(inputs), ctypes.byref(found)))
+        return {p.name: tuple(getattr(found, p.name)) for p in function.shaped}
 
 
 def _shape(port: Port, rows: int) -> tuple[int, ...]:
@@ -69,11 +85,18 @@ def _shape(port: Port, rows: int) -> tuple[int, ...]:
 
 
 def _structure(
-    function: Function, ports: list[Port], arrays: dict[str, Any], rows: int | None
+    function: Function,
+    ports: list[Port],
+    arrays: dict[str, Any],
+    rows: int | None,
+    sizes: dict[str, int] | None = None,
 ) -> ctypes.Structure:
     has_rows = rows is not None and function.has_rows
     fields: list[Any] = [("rows", ctypes.c_size_t)] if has_rows else []
+    named = [] if sizes is None else [s.name for s in function.sizes]
+    fields += [(name, ctypes.c_size_t) for name in named]
     fields += [(p.name, _Argument) for p in ports]
     kind = type("Arguments", (ctypes.Structure,), {"_fields_": fields})
     values = [_Argument(arrays[p.label].ctypes.data, arrays[p.label].size) for p in ports]
-    return kind(*([rows] if has_rows else []), *values)
+    numbers = [sizes[name] for name in named] if sizes is not None else []
+    return kind(*([rows] if has_rows else []), *numbers, *values)

@@ -68,28 +68,57 @@ def _declared(function: Function, port: Port) -> str:
 
 
 def _called(name: str, function: Function) -> list[str]:
+    """A call. Sizes come first in the file, then arguments; of an open shape with their number. Shapes of
+    results that depend on sizes are written before the results."""
     full = f"{name}_{function.name}"
 
-    def struct(ports: Sequence[Port]) -> str:
+    def struct(ports: Sequence[Port], sizes: Sequence[str] = ()) -> str:
         fields = [f".{p.name} = {{{_name(function, p)}, {p.count}}}" for p in ports]
-        return ", ".join(fields) or "0"
+        return ", ".join([*sizes, *fields]) or "0"
 
-    reads = [
-        f"      if (fread({_name(function, p)}, sizeof({p.c_type}), {_parts(p)}, in) != {_parts(p)}) return 98;"
-        for p in function.inputs
-    ]
-    writes = [
-        f"      fwrite({_name(function, p)}, sizeof({p.c_type}), {_parts(p)}, out);"
-        for p in function.outputs
-    ]
-    return [
-        f"    {{ {full}_inputs inputs = {{{struct(function.inputs)}}};",
+    def moved(call: str, side: str, port: Port, file: str) -> str:
+        parts = f"{side}.{port.name}.count * {1 + port.dtype.is_complex}"
+        return f"{call}({_name(function, port)}, sizeof({port.c_type}), {parts}, {file}) != {parts}"
+
+    rows = [".rows = 1"] if function.has_rows else []
+    lines = [
+        f"    {{ {full}_inputs inputs = {{{struct(function.inputs, rows)}}};",
         f"      {full}_outputs outputs = {{{struct(function.outputs)}}};",
-        *reads,
+    ]
+    places = [s.name for s in function.sizes]
+    for place in places:
+        lines += _number(f"inputs.{place}")
+    for port in function.inputs:
+        lines += _number(f"inputs.{port.name}.count") if port.forms else []
+        lines.append(f"      if ({moved('fread', 'inputs', port, 'in')}) return 98;")
+    if function.shaped:
+        lines += [
+            f"      {full}_shapes shapes;",
+            f"      error = {full}_get_shapes(&inputs, &shapes);",
+            "      if (error) goto failed;",
+        ]
+    for port in function.shaped:
+        dims = [f"shapes.{port.name}[{i}]" for i in range(len(port.shape))]
+        lines.append(f"      outputs.{port.name}.count = {' * '.join(dims)};")
+        lines += [
+            f"      {{ uint64_t dim = {d}; fwrite(&dim, sizeof dim, 1, out); }}" for d in dims
+        ]
+    return [
+        *lines,
         f"      error = {full}(context, &inputs, &outputs);",
         "      if (error) goto failed;",
-        *writes,
+        *[
+            f"      if ({moved('fwrite', 'outputs', p, 'out')}) return 97;"
+            for p in function.outputs
+        ],
         "    }",
+    ]
+
+
+def _number(place: str) -> list[str]:
+    """Reads a number of 64 bits."""
+    return [
+        f"      {{ uint64_t read; if (fread(&read, sizeof read, 1, in) != 1) return 96; {place} = (size_t)read; }}"
     ]
 
 
@@ -118,7 +147,9 @@ class CProgram:
             "-lm", "-o", str(self.path),
         )  # fmt: skip
 
-    def run(self, *arguments: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    def run(
+        self, *arguments: Mapping[str, Any], **sizes: int
+    ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """The results of each call, for its arguments by name, and the variables afterwards.
 
         Raises RuntimeError, with the text of the error, if a call returns one.
@@ -127,9 +158,12 @@ class CProgram:
         sent, got = self._folder / "arguments", self._folder / "results"
         with sent.open("wb") as file:
             for called, values in zip(self._calls, arguments, strict=True):
+                for size in functions[called].sizes:
+                    file.write(np.uint64(sizes[size.name]).tobytes())
                 for port in functions[called].inputs:
                     array = np.asarray(values[port.label], port.dtype.numpy)
-                    assert array.shape == port.shape
+                    assert port.forms or array.shape == port.shape
+                    file.write(np.uint64(array.size).tobytes() if port.forms else b"")
                     file.write(array.tobytes())
         command = [*self._runner, str(self.path), str(sent), str(got)]
         if self._weights is not None:
@@ -148,10 +182,14 @@ class CProgram:
             at += array.nbytes
             return array
 
-        results = [
-            {p.label: taken(p.dtype.numpy, p.shape) for p in functions[called].outputs}
-            for called in self._calls
-        ]
+        results: list[dict[str, Any]] = []
+        for function in [functions[called] for called in self._calls]:
+            shapes = {p.name: p.shape for p in function.outputs}
+            for port in function.shaped:
+                shapes[port.name] = tuple(taken(np.uint64, (len(port.shape),)).astype(int).tolist())
+            results.append(
+                {p.label: taken(p.dtype.numpy, shapes[p.name]) for p in function.outputs}
+            )
         variables = {v.name: taken(v.dtype.numpy, v.shape) for v in self.interface.variables}
         assert at == len(content)
         return results, variables

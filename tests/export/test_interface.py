@@ -132,7 +132,7 @@ def test_only_first_dimensions_may_be_open(tmp_path: pathlib.Path) -> None:
     concrete = tf.function(f).get_concrete_function(
         tf.TensorSpec([None, None], tf.float32, name="x")
     )
-    message = r"input 'x' has the shape \(None, None\).*Give shapes=\{'x': \(8, 8\)\}; the first"
+    message = r"input 'x' has the shape \(None, None\).*Give shapes=\{'x': \(8, 8\)\}.*; the first"
     with pytest.raises(intaglio.ExportError, match=message):
         intaglio.export_library(concrete, tmp_path / "model", kinds=[])
     made = intaglio.export_library(

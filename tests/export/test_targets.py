@@ -95,6 +95,36 @@ def test_training(target: str, tmp_path: pathlib.Path) -> None:
         within_ulps(results["loss"], loss.numpy(), 8)
 
 
+@pytest.mark.parametrize("target", RUNNERS)
+def test_open_dimensions(target: str, tmp_path: pathlib.Path) -> None:
+    """Lengths as arguments, which are of 32 bits in WebAssembly; numbers beyond are errors there, too."""
+    command = runner(target)
+    weights = tf.constant(normal(3, 4))
+
+    def f(x: Any) -> Any:
+        y = tf.matmul(x, weights)
+        return {"y": tf.concat([y, tf.reduce_mean(y, 0, keepdims=True)], 0), "half": y[::2]}
+
+    concrete = tf.function(f).get_concrete_function(tf.TensorSpec([None, 3], tf.float32, name="x"))
+    library = intaglio.export_library(
+        concrete,
+        tmp_path / "model",
+        target=target,
+        kinds=["object"],
+        shapes={"x": ("n", 3)},
+        sizes={"n": (1, 4, 5, 9)},
+    )
+    program = CProgram(library, ["run"], tmp_path, command)
+    for n in (1, 4, 5, 9):
+        found, _ = program.run({"x": normal(n, 3)}, n=n)
+        for label, value in concrete(tf.constant(normal(n, 3))).items():
+            within_ulps(found[0][label], value.numpy(), 4)
+    with pytest.raises(
+        RuntimeError, match="size 'n' is none of those that code is for: 1, 4, 5, 9"
+    ):
+        program.run({"x": normal(6, 3)}, n=6)
+
+
 @pytest.mark.parametrize("target", ["x86-64", "aarch64-linux", "riscv64-linux"])
 def test_shared_libraries_are_for_glibc(target: str, tmp_path: pathlib.Path) -> None:
     """Programs of most systems could not load one for musl, whose libc has another name."""

@@ -239,3 +239,8 @@ def test_models_of_tensorflow_are_compiled(
     )
     assert "model_run(x: float32[2, 3]) -> hidden: float32[2, 4]" in capsys.readouterr().out
     assert (tmp_path / "libmodel.a").exists()
+    open_ = ["--shape", "x=n,3", "--size", "n=1:4", "--kind", "object", "--signature", "predict"]
+    assert exporting.compile_model([MODEL, *output, *open_]) == 0
+    assert "model_run(x: float32[n, 3]) -> hidden: float32[n, 4]" in capsys.readouterr().out
+    assert exporting.compile_model([MODEL, *output, "--size", "n=few"]) == 1
+    assert "--size n=few: write n=1:64, or n=16,32" in capsys.readouterr().err
