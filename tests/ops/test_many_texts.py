@@ -179,9 +179,11 @@ def test_numbers_that_are_nearly_rounded_otherwise(seed, precision, style, singl
     values = np.concatenate([10.0 ** rng.integers(-9, 9, 50), (digits + 0.5) / 10.0 ** (seed % 6)])
     values = np.nextafter(values, rng.choice([0.0, 1.0, np.inf], values.size))
     values = values.astype(np.float32) if single else values
-    options = {style: True, "precision": precision}
-    letter = f".{precision}{'e' if style == 'scientific' else 'g'}"
-    found = tf.strings.as_string(values, **options)
+    scientific = style == "scientific"
+    letter = f".{precision}{'e' if scientific else 'g'}"
+    found = tf.strings.as_string(
+        values, precision=precision, scientific=scientific, shortest=not scientific
+    )
     assert _list(found) == [f"%{letter}".encode() % v for v in values.tolist()]
 
 

@@ -93,10 +93,9 @@ def _texts(values: Any, width: int, fill: str, style: str) -> Any:
     """Real numbers as text: in machine code where that is exact, others in one go."""
     digits = _digits(values, style)
     if digits is not None:
-        *parts, unusual = digits
-        found = native_strings.decimals(*parts, width, fill)
+        found = native_strings.decimals(*digits[:4], width, fill)
         if found is not None:
-            for i in unusual.tolist():
+            for i in digits.unusual.tolist():
                 found[i] = _formatted(float(values[i]), width, fill, style)
             return found
     finite = values.dtype.kind in "iu" or bool(np.isfinite(values).all())
