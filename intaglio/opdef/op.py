@@ -251,8 +251,8 @@ class Op(Traits):
         else:
             takes = ()
         self.kernel_fn = self.whole_kernel = whole
-        if whole is not None and (self.blockwise or not single):
-            self.kernel_fn = scalar.in_blocks(whole)
+        if whole is not None and (self.blockwise or not single or self._is_exact(takes)):
+            self.kernel_fn = scalar.in_blocks(whole, self if self._is_expression(takes) else None)
         if self.computes_wide and whole is not None and not isinstance(whole, np.ufunc):
             count = len(self.input_names)
             self.whole_kernel = scalar.computed_wide(whole, count)
@@ -279,6 +279,15 @@ class Op(Traits):
         )
         self._resolve_quick()
         self.written = None
+
+    def _is_expression(self, takes: Sequence[str]) -> bool:
+        """True if a kernel with these parameters has a `scalar` rule with the same."""
+        rule = self.rules.get("scalar")
+        return rule is not None and rule.takes[1:] == tuple(takes)
+
+    def _is_exact(self, takes: Sequence[str]) -> bool:
+        """True if a kernel of its own stands for a `scalar` rule, with the same bits."""
+        return self.native_exact and "kernel" in self.rules and self._is_expression(takes)
 
     def _resolve_quick(self) -> None:
         """Whether eager calls may go straight to the kernel, checking only types.
@@ -337,7 +346,7 @@ class Op(Traits):
         if self.plain and self.whole_kernel is not self.kernel_fn and specs:
             first = specs[0]
             alike = all([s.shape == first.shape for s in specs])
-            if alike and first.count is not None and first.count <= scalar.MIN_BLOCKED_ELEMENTS:
+            if alike and first.count is not None and first.count <= scalar.MIN_ELEMENTS:
                 return self.whole_kernel
         return None
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.opdef import short_floats
+from intaglio.opdef.exact_loops import MIN_ELEMENTS, compiled_loop
 
 # Elements in a block of a kernel with temporary arrays.
 BLOCK_ELEMENTS = 1 << 15
@@ -152,14 +153,20 @@ def computed_wide(kernel: Callable[..., Any], inputs: int) -> Callable[..., Any]
     return computed
 
 
-def in_blocks(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def in_blocks(kernel: Callable[..., Any], op: Any = None) -> Callable[..., Any]:
     """An elementwise kernel in blocks, so that its temporary arrays stay small.
 
-    The parts fit into a processor's cache, and nothing but the result is as large as the inputs.
+    The parts fit into a processor's cache, and nothing but the result is as large as the inputs. Large
+    arrays are computed by exact machine code of the `op`, if one is given and has some.
     """
 
     def blocked(*arrays: Any) -> Any:
         first = arrays[0]
+        if first.size <= MIN_ELEMENTS:
+            return kernel(*arrays)
+        run = None if op is None else compiled_loop(op, arrays)
+        if run is not None:
+            return run()
         if first.size <= MIN_BLOCKED_ELEMENTS:
             return kernel(*arrays)
         flat = [_flat(a, first.shape) for a in arrays]

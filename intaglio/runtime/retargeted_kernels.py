@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.opdef import raw
+from intaglio.opdef.exact_loops import compiled_loop
 from intaglio.opdef.op import Op, Rule
 from intaglio.ops import compiled
 from intaglio.ops.math import chebyshev
@@ -68,6 +69,7 @@ class Retargeting:
             chebyshev.pieces: self._pieces,
             compiled.select_kernel: _none,
             compiled.compiled_function: _none,
+            compiled_loop: _none,
             windows.patches: _patches,
             **replaced,
         }

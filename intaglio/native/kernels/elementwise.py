@@ -20,6 +20,7 @@ from intaglio.base.shapes import Dims
 from intaglio.ir.graph import Graph, Node
 from intaglio.native.kernels.loop_nest import MAX_UNROLLED_ITERATIONS, LoopNest, Pattern, numbers_of
 from intaglio.native.kernels.reroll import form
+from intaglio.native.kernels.trials import tried
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import module
 from intaglio.native.llvm.vectors import Unsupported
@@ -241,17 +242,31 @@ def elementwise(
     return _function(kernel)
 
 
+def exact(
+    op: Op, dtypes: tuple[Any, ...], attrs: tuple[tuple[str, Any], ...]
+) -> Callable[..., Any] | None:
+    """The same; None too if it does not give the bits of the op's kernel."""
+    node = _node_of(op, [from_numpy(d) for d in dtypes], dict(attrs))
+    trial = tried(node)
+    return None if trial.reason or trial.approximates else elementwise(op, dtypes, attrs)
+
+
 def _function(kernel: FusedKernel) -> Callable[..., Any]:
     return lambda *arrays: kernel(*arrays)[0]
 
 
 def _kernel_of(op: Op, dtypes: Sequence[DType], attrs: dict[str, Any]) -> FusedKernel:
     """A kernel of one op, for arrays of any shapes that broadcast."""
+    node = _node_of(op, dtypes, attrs)
+    nodes = [*[x.node for x in node.inputs], node]
+    return FusedKernel(Graph(op.name, list(node.inputs), nodes, node.outputs))
+
+
+def _node_of(op: Op, dtypes: Sequence[DType], attrs: dict[str, Any]) -> Node:
+    """A node of an op, of inputs that are vectors."""
     specs = [Spec(dtype, (None,)) for dtype in dtypes]
     inputs = [
         Node(raw.Placeholder, (), {"dtype": s.dtype, "shape": s.shape}, f"x{i}", [s]).outputs[0]
         for i, s in enumerate(specs)
     ]
-    (found,) = op.output_specs(specs, attrs)
-    node = Node(op, inputs, attrs, "y", [found])
-    return FusedKernel(Graph(op.name, inputs, [*[x.node for x in inputs], node], node.outputs))
+    return Node(op, inputs, attrs, "y", op.output_specs(specs, attrs))

@@ -44,6 +44,7 @@ KINDS = {
     "double convolution filter gradient": Kind("selection:doubled_filter_gradient"),
     "double convolution input gradient": Kind("selection:doubled_input_gradient"),
     "elementwise": Kind("elementwise:elementwise"),
+    "exact elementwise": Kind("elementwise:exact"),
     "fourier": Kind("fourier:transform"),
     "function": Kind("elementwise:function", (FLOAT,)),
     "integer products": Kind("narrow_matmul:integer_products"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +14,11 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter, derived
 from intaglio.native.analysis.sizes import is_small, numeric
-from intaglio.native.kernels.loop_nest import apply
 from intaglio.native.kernels.reroll import alike
-from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.vectors import Lanes, Unsupported, kind_of
+from intaglio.native.kernels.trials import Trial, may_divide_by_zero, tried
 from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math import division
-from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import complex_numbers, raw
 from intaglio.opdef.op import Op
 from intaglio.ops import compiled
@@ -120,7 +117,7 @@ def _strides_of(node: Node) -> dict[str, Any] | None:
 
 
 # What was found out about nodes, by what they have in common; when there is more it begins again.
-_found: dict[Any, _Trial] = {}
+_found: dict[Any, Trial] = {}
 MAX_CACHED_NODES = 4096
 
 
@@ -162,44 +159,17 @@ def _least(value: SymbolicTensor) -> int:
     return math.prod([d for d in value.dims or () if d is not None])
 
 
-def _may_divide_by_zero(node: Node) -> bool:
-    """True for integer divisions that need a guard: one of the elements may stop the processor."""
-    if node.op not in division.OPS or not node.inputs[0].dtype.is_integer:
-        return False
-    divisor = node.inputs[1].node
-    return divisor.op is not raw.Const or not np.all(divisor.attrs["value"])
-
-
-def _trial(node: Node) -> _Trial:
-    if _may_divide_by_zero(node):
-        return _Trial("a divisor that may be zero")
-    key = alike(node)
+def _trial(node: Node) -> Trial:
+    # Nodes with constants of other values are alike.
+    key = None if may_divide_by_zero(node) else alike(node)
     found = _found.get(key) if key is not None else None
     if found is None:
-        found = _tried(node)
+        found = tried(node)
         if key is not None:
             if len(_found) >= MAX_CACHED_NODES:
                 _found.clear()
             _found[key] = found
     return found
-
-
-class _Trial(NamedTuple):
-    """Why a node has no vector code, if so; and whether that calls functions."""
-
-    reason: str
-    approximates: bool = False
-
-
-def _tried(node: Node) -> _Trial:
-    code = Code("trial", [])
-    s = Functions(code, 4, 1)
-    try:
-        inputs = [Lanes(kind_of(v.dtype.numpy), ("%x",)) for v in node.inputs]
-        apply(s, node, inputs)
-    except Unsupported as e:
-        return _Trial(str(e))
-    return _Trial("", bool(code.callees))
 
 
 class _Search:
