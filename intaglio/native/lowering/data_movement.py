@@ -334,9 +334,7 @@ def copied(
     axes = _merged(list(zip(shape, steps, target_steps or row_major_strides(shape), strict=True)))
     rank = len(axes)
     form = _innermost(axes[-1], kind.bytes)
-    name = f"copy_{rank}_{kind.bytes}_{form}"
-    if name not in w.functions:
-        w.functions[name] = _copier(name, rank, kind.bytes, form)
+    name = w.kernel("copy", _copier, rank, kind.bytes, form)
     if math.prod(shape) >= entry.MIN_PARALLEL_ELEMENTS and axes[0][0] > 1:
         name = shared(w, name, 1)
         w.long = True

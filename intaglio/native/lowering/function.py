@@ -541,6 +541,17 @@ class FunctionLowering:
         """A call of a function of this module over so many elements, its only dim."""
         self._call_now(self._function(name, (0,)), ins, outs, count)
 
+    def kernel(self, what: str, write: Callable[..., Code], *arguments: Any) -> str:
+        """The name of the function that `write(name, *arguments)` writes, once in a module.
+
+        The name has all arguments, so that no two functions share one.
+        """
+        words = [a.name if isinstance(a, Kind) else str(a) for a in arguments]
+        name = "_".join([what, *words])
+        if name not in self.functions:
+            self.functions[name] = write(name, *arguments)
+        return name
+
     def part(self) -> FunctionLowering:
         """The writer of a part of this function, which `adopt` then makes one of its own."""
         lowering = FunctionLowering(self._lowering_of, self._otherwise)

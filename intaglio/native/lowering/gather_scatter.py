@@ -24,6 +24,7 @@ from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.guards import all_below
 from intaglio.native.lowering.half import as_single
+from intaglio.native.lowering.index_maps import UNITS
 from intaglio.native.lowering.operands import ArrayOperand, Variable, constant, takes
 from intaglio.native.lowering.rules import lowering
 from intaglio.native.runtime import entry
@@ -84,9 +85,7 @@ def _checked_indices(
     """The row numbers that a function computes of indices, `dims[0]` of them; guarded by its
     check of the bounds."""
     checked = ArrayOperand(WORD, (dims[0],), pointer=w.scratch(8 * dims[0]))
-    name = f"{name}_{indices.kind.letter}{indices.kind.bits}"
-    if name not in w.functions:
-        w.functions[name] = write(name, indices.kind)
+    name = w.kernel(name, write, indices.kind)
     wrong = w.scratch(8)
     w.call_function(name, [w.pointer(indices)], [checked.pointer, wrong], list(dims))
     if guarded:
@@ -178,10 +177,7 @@ def taken(
     flat = every == 1
     if flat:
         dims = [each, size]
-    form = size if size in (1, 2, 4, 8, 16) else "long"
-    name = f"take_{'row' if flat else 'batch'}_{form}_{source.kind.bytes}"
-    if name not in w.functions:
-        w.functions[name] = _taking(name, flat, size if form != "long" else 0, source.kind.bytes)
+    name = w.kernel("take", _taking, flat, size if size in UNITS else 0, source.kind.bytes)
     if result.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
@@ -268,10 +264,7 @@ def taken_rows(
     size = math.prod(rest) * source.kind.bytes
     pointers = [w.pointer(source), w.pointer(rows)]
     result = w.allocate(node.outputs[0], source.kind, (rows.count, *rest))
-    form = size if size in (1, 2, 4, 8, 16) else "long"
-    name = f"take_row_{form}_{source.kind.bytes}"
-    if name not in w.functions:
-        w.functions[name] = _taking(name, True, size if form != "long" else 0, source.kind.bytes)
+    name = w.kernel("take", _taking, True, size if size in UNITS else 0, source.kind.bytes)
     w.call_function(name, pointers, [result.pointer], [rows.count, size])
     w.how = "gather"
     return result
@@ -451,9 +444,7 @@ def _write_rows(
     kind = target.kind
     size = updates.count // rows.count
     single = size == 1
-    name = f"scatter_{step}_{kind.letter}{kind.bits}_{int(single)}{int(drops)}"
-    if name not in w.functions:
-        w.functions[name] = _scattering(name, step, kind, single, drops)
+    name = w.kernel("scatter", _scattering, step, kind, single, drops)
     w.call_function(name, [w.pointer(rows), pointer], [target.pointer], [rows.count, size])
     w.how = "scatter"
 
@@ -522,9 +513,7 @@ def one_hot(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
         zeroed(w, result)
     else:
         copied(w, kind, w.pointer(off), result.pointer, shape, (0,) * len(shape), None)
-    name = f"one_hot_{indices.kind.letter}{indices.kind.bits}_{kind.bytes}"
-    if name not in w.functions:
-        w.functions[name] = _marking(name, indices.kind, kind)
+    name = w.kernel("one_hot", _marking, indices.kind, kind)
     dims = [math.prod(shape[:at]), shape[at], math.prod(shape[at + 1 :])]
     w.call_function(name, pointers, [result.pointer], dims)
     w.how = "kernel"

@@ -38,9 +38,7 @@ def every(s: Functions, test: Lanes) -> str:
 
 
 def _searched(w: FunctionLowering, operand: ArrayOperand, what: str, bound: int) -> str:
-    name = f"{what}_{operand.kind.llvm}"
-    if name not in w.functions:
-        w.functions[name] = _search(name, operand.kind, what)
+    name = w.kernel("search", _search, operand.kind, what)
     found = w.scratch(8)
     w.call_function(name, [w.pointer(operand)], [found], [operand.count, bound])
     return w.code.integer("icmp eq", w.code.load("i64", found, 8), 0)

@@ -28,6 +28,8 @@ MAX_MAP_ELEMENTS = 1 << 22
 ZERO, BITS = -1, 40
 # From so many runs of zeros on for each other one, all is zeroed first.
 MIN_ZEROS_PER_RUN = 4
+# Bytes of runs and rows that are copied as one number.
+UNITS = (1, 2, 4, 8, 16)
 
 
 def index_map_of(node: Node, arrays: Sequence[Any]) -> list[Any]:
@@ -136,10 +138,7 @@ def _copied_in_runs(
         w.code.zero(target.pointer, str(target.bytes))
     w.keep += tables
     size = length * kind.bytes
-    form = size if size in (1, 2, 4, 8, 16) else "long"
-    name = f"runs_{form}_{kind.bytes}_{sparse:d}"
-    if name not in w.functions:
-        w.functions[name] = _runs(name, 0 if form == "long" else size, kind.bytes, sparse)
+    name = w.kernel("runs", _runs, size if size in UNITS else 0, kind.bytes, sparse)
     shares = length * len(tables[0]) >= entry.MIN_PARALLEL_ELEMENTS
     called = shared(w, name, 1) if shares else name
     w.long |= shares

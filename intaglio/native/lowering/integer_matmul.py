@@ -37,9 +37,7 @@ def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
         raise Unsupported("MatMul of no elements, or of many float64")
     lanes = jit.WIDTH // kind.bytes
     vectors = min(VECTORS_PER_STEP, -(-columns // lanes))
-    name = f"product_{kind.letter}{kind.bits}_{vectors}"
-    if name not in w.functions:
-        w.functions[name] = _kernel(name, kind, vectors)
+    name = w.kernel("product", _kernel, kind, vectors)
     if rows * inner * columns >= MIN_PARALLEL_MULTIPLICATIONS:
         name = w.on_all_threads(name, ROWS_PER_STEP)
         w.long = True

@@ -242,9 +242,7 @@ def _between(
     low, high = (words(w, h)[0] for h in bounds)
     span = stored(w, [w.code.integer("sub", high, low), low, 0, 0])
     kind = Kind(result.kind.llvm, result.kind.bits, "u")
-    name = f"bounded_{kind.bits}"
-    if name not in w.functions:
-        w.functions[name] = _bounded(name, kind)
+    name = w.kernel("bounded", _bounded, kind)
     if result.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True

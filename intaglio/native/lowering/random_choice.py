@@ -111,9 +111,7 @@ def _sampled(
     numbers = w.scratch(8 * rows * count)
     random.fill(w, "uniform_double", rows * count, state, numbers)
     kind, result = logits.kind, w.kind(node.outputs[0])
-    name = f"categories_{kind.letter}{kind.bits}_{result.bits}"
-    if name not in w.functions:
-        w.functions[name] = _choosing(name, kind, result)
+    name = w.kernel("categories", _choosing, kind, result)
     pointer = w.pointer(logits)
     indices = w.allocate(node.outputs[0], result, (rows, count))
     sums = w.scratch(8 * classes)

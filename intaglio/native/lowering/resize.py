@@ -138,9 +138,7 @@ def _along(
     tables = [constant(indices), constant(taps.weight.astype(dtype.numpy))]
     pointers = [w.pointer(h) for h in (source, *tables)]
     result = w.allocate(value, kind, (*shape[:axis], taps.out, *shape[axis + 1 :]))
-    name = f"resized_{kind.letter}{kind.bits}_{'between' if taps.between else 'sum'}"
-    if name not in w.functions:
-        w.functions[name] = _mapping(name, kind, taps.between)
+    name = w.kernel("resized", _mapping, kind, taps.between)
     if result.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True

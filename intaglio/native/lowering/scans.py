@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -83,15 +84,20 @@ def running(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
     result = w.allocate(node.outputs[0], kind, source.shape)
     options = (bool(attrs["exclusive"]), bool(attrs["reverse"]))
     rows = STEPS[node.op].is_long and dims[2] == 1
-    name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{options[0]:d}{options[1]:d}{rows:d}"
-    if name not in w.functions:
-        w.functions[name] = _Running(name, STEPS[node.op], kind, *options).write(rows)
+    write = functools.partial(_running_total, STEPS[node.op])
+    name = w.kernel(node.op.name.lower(), write, kind, *options, rows)
     if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     w.call_function(name, [pointer], [result.pointer], dims)
     w.how = "kernel"
     return [result]
+
+
+def _running_total(
+    step: _Step, name: str, kind: Kind, exclusive: bool, reverse: bool, rows: bool
+) -> Code:
+    return _Running(name, step, kind, exclusive, reverse).write(rows)
 
 
 class _Running:
@@ -201,16 +207,17 @@ def arg_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arra
     shape = (*source.shape[:at], *source.shape[at + 1 :])
     indices = w.allocate(node.outputs[0], result, shape)
     rows = dims[2] == 1
-    name = f"{node.op.name.lower()}_{kind.letter}{kind.bits}_{result.bits}_{rows:d}"
-    if name not in w.functions:
-        greatest = node.op is raw.ArgMax
-        w.functions[name] = _Finder(name, kind, result, greatest).write(rows)
+    name = w.kernel("best", _finding, kind, result, node.op is raw.ArgMax, rows)
     if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
     w.call_function(name, [pointer], [indices.pointer], dims)
     w.how = "kernel"
     return [indices]
+
+
+def _finding(name: str, kind: Kind, result: Kind, greatest: bool, rows: bool) -> Code:
+    return _Finder(name, kind, result, greatest).write(rows)
 
 
 class _Finder:

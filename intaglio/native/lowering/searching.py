@@ -37,9 +37,7 @@ def insertion_points(w: FunctionLowering, node: Node, inputs: list[Any]) -> list
         raise Unsupported(f"{node.op.name} in a long row")
     pointers = [w.pointer(source), w.pointer(values)]
     found = w.allocate(node.outputs[0], result, values.shape)
-    name = f"{node.op.name}_{kind.letter}{kind.bits}_{result.bits}"
-    if name not in w.functions:
-        w.functions[name] = _Search(name, kind, result, node.op is raw.UpperBound).write()
+    name = w.kernel("search", _searching, kind, result, node.op is raw.UpperBound)
     if values.count >= entry.MIN_PARALLEL_ELEMENTS and rows > 1:
         name = shared(w, name, 1)
         w.long = True
@@ -47,6 +45,10 @@ def insertion_points(w: FunctionLowering, node: Node, inputs: list[Any]) -> list
     w.call_function(name, pointers, [found.pointer], [rows, length, count, step])
     w.how = "kernel"
     return [found]
+
+
+def _searching(name: str, kind: Kind, result: Kind, after: bool) -> Code:
+    return _Search(name, kind, result, after).write()
 
 
 class _Search:

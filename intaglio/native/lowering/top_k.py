@@ -8,6 +8,7 @@ ranked side by side (`short_top_k.py`).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from intaglio.ir.graph import Node
@@ -47,14 +48,10 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
     shape = (*source.shape[:-1], k)
     results = [w.allocate(v, w.kind(v), shape) for v in node.outputs]
     outs = [h.pointer for h in results]
-    name = f"top_{'few' if few else 'many'}_{kind.letter}{kind.bits}_{index_kind.bits}"
     if short:
-        name = f"{name}_of_{length}_{k}"
-        if name not in w.functions:
-            w.functions[name] = short_top_k.write(name, kind, index_kind, length, k)
-    elif name not in w.functions:
-        writer = _TopKBuilder(name, kind, index_kind)
-        w.functions[name] = writer.few() if few else writer.many()
+        name = w.kernel("top_short", short_top_k.write, kind, index_kind, length, k)
+    else:
+        name = w.kernel("top_few" if few else "top_many", _written(few), kind, index_kind)
     if not few:
         outs.append(w.scratch(size))
     if source.count >= entry.MIN_PARALLEL_ELEMENTS and rows > 1:
@@ -63,6 +60,16 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
     w.call_function(name, [pointer], outs, [rows, length, k])
     w.how = "kernel"
     return results
+
+
+def _written(few: bool) -> Callable[..., Code]:
+    """What writes the kernel that keeps the best in order, or the one that sorts."""
+
+    def write(name: str, kind: Kind, index_kind: Kind) -> Code:
+        writer = _TopKBuilder(name, kind, index_kind)
+        return writer.few() if few else writer.many()
+
+    return write
 
 
 def keeps_in_order(k: int, length: int, size: int) -> bool:
