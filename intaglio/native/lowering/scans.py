@@ -25,6 +25,10 @@ from intaglio.opdef.op import Op
 
 WORD = Kind("i64", 64, "i")
 DIMS = ("outer", "length", "inner")
+# Rows of at most so many elements are searched side by side, if there are so many of them.
+MAX_SHORT_ROW, MIN_SHORT_ROWS = 32, 8
+# The position of an element in a short row.
+PLACE = Kind("i32", 32, "i")
 
 
 def _along(node: Node, inputs: list[Any]) -> tuple[ArrayOperand, int, list[int]]:
@@ -206,8 +210,11 @@ def arg_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arra
     pointer = w.pointer(source)
     shape = (*source.shape[:at], *source.shape[at + 1 :])
     indices = w.allocate(node.outputs[0], result, shape)
-    rows = dims[2] == 1
-    name = w.kernel("best", _finding, kind, result, node.op is raw.ArgMax, rows)
+    greatest, rows = node.op is raw.ArgMax, dims[2] == 1
+    if rows and dims[1] <= MAX_SHORT_ROW and dims[0] >= MIN_SHORT_ROWS:
+        name = w.kernel("best_short", _finding_short, kind, result, greatest, dims[1])
+    else:
+        name = w.kernel("best", _finding, kind, result, greatest, rows)
     if source.count >= entry.MIN_PARALLEL_ELEMENTS:
         name = shared(w, name, 1)
         w.long = True
@@ -218,6 +225,10 @@ def arg_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arra
 
 def _finding(name: str, kind: Kind, result: Kind, greatest: bool, rows: bool) -> Code:
     return _Finder(name, kind, result, greatest).write(rows)
+
+
+def _finding_short(name: str, kind: Kind, result: Kind, greatest: bool, length: int) -> Code:
+    return _ShortFinder(name, kind, result, greatest, length).write_vectors()
 
 
 class _Finder:
@@ -328,3 +339,37 @@ class _Finder:
             better = one.logical_or(self._better(one, x, best), equal)
             best, at = one.select(better, x, best), one.select(better, position, at)
         return [best.names[0], at.names[0]]
+
+
+class _ShortFinder(_Finder):
+    """The same for rows of few elements, every lane with a row of its own."""
+
+    def __init__(self, name: str, kind: Kind, result: Kind, greatest: bool, length: int) -> None:
+        super().__init__(name, kind, result, greatest)
+        self.length = length
+        self.lanes = jit.WIDTH // max(self.wide.bytes, PLACE.bytes)
+        self.memory = VectorMemory(self.code, self.lanes)
+
+    def write_vectors(self) -> Code:
+        """The kernel: whole vectors of rows first, then one under a mask."""
+        code = self.code
+        rest = code.integer("srem", code.integer("sub", "%to", "%from"), self.lanes)
+        middle = code.integer("sub", "%to", rest)
+        for first, last, masked in (("%from", middle, False), (middle, "%to", True)):
+            with code.loop(first, last, self.lanes) as row:
+                self._rows(row, self.memory.mask(row, "%to") if masked else "")
+        code.do("ret void")
+        return code
+
+    def _rows(self, row: str, mask: str) -> None:
+        code, s = self.code, Functions(self.code, self.lanes, 1)
+        start = code.at(self.kind.memory, self.source, code.integer("mul", row, self.length))
+        best, place = self._worst(s), Lanes(PLACE, ("zeroinitializer",))
+        for i, name in enumerate(self.memory.read_apart(self.kind, start, self.length, mask)):
+            x = s.converted(Lanes(self.kind, (name,)), self.wide)
+            better = self._better(s, x, best)
+            best = s.select(better, x, best)
+            place = s.select(better, s.const(i, place), place)
+        found = s.converted(place, self.result)
+        target = code.at(self.result.memory, self.target, row)
+        self.memory.write(self.result, target, found.names[0], mask)
