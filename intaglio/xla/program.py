@@ -220,7 +220,7 @@ class Program:
     def plain(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The outputs of a program without variables and random numbers."""
         if self._device is None:
-            return tuple([self._result_of(v) for v in self._run(*arrays)])
+            return tuple(map(self._result_of, self._run(*arrays)))
         return tuple(self._run(*self._here(arrays)))
 
     def __call__(self, arrays: Sequence[Any], words: Any) -> tuple[tuple[Any, ...], Any]:
