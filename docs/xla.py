@@ -56,7 +56,8 @@ float32 have the precision of the device there, TensorFloat-32, as TensorFlow's 
 `tf.config.experimental.enable_tensor_float_32_execution(False)` asks for all digits.
 
 XLA programs do not check their data. An index that is out of range is clamped, or its update left out; a division of
-integers by 0 gives no error; assertions and `tf.debugging.check_numerics` are not carried out.
+integers by 0 gives no error; assertions and `tf.debugging.check_numerics` are not carried out. A float cast to an
+integer that its dtype does not have becomes the nearest one, and NaN 0, as by TensorFlow's XLA; the host wraps around.
 
 """
 

@@ -89,7 +89,10 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
         "optional": "intaglio.data.iterating:Optional",
         "dataset_of_handle": "intaglio.data.dataset:of_handle",
     },
-    "intaglio.distribute.hooks": {"default_strategy": "intaglio.distribute.strategy:DEFAULT"},
+    "intaglio.distribute.hooks": {
+        "default_strategy": "intaglio.distribute.strategy:DEFAULT",
+        "separate": "intaglio.distribute.cross_replica:SEPARATE",
+    },
 }
 
 hooks.wire(UPWARD_CALLS)

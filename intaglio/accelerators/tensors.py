@@ -16,75 +16,42 @@ from typing import Any
 import numpy as np
 
 from intaglio import xla
+from intaglio.accelerators.device_tensor import DeviceTensor, take_operators, through_the_door
 from intaglio.accelerators.op_graphs import SEEDS, graph_of, key_of
 from intaglio.base import errors, shapes
 from intaglio.base.devices import DEVICE, is_host
-from intaglio.base.dtypes import BY_NUMPY, DType, resource, string, variant
+from intaglio.base.dtypes import resource, string, variant
 from intaglio.base.options import OPTIONS
 from intaglio.ir.graph import Graph
+from intaglio.ir.memo import memoized
 from intaglio.opdef import door, operators
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.optimize.pipeline import optimize
-from intaglio.runtime.eager import EagerLevel, EagerTensor, from_array, spec_of
+from intaglio.runtime.eager import EagerLevel, from_array, spec_of
 from intaglio.runtime.executors import register_executor
 from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.placement import PlacedLevel
 from intaglio.runtime.resources import Resource
-from intaglio.type_specs.type_spec import TensorSpec
 
 # Numbers of the host with at most so many elements stay there until an op takes them.
 MAX_SMALL = 16
 _MAX_PROGRAMS = 4096
 
 
-class AcceleratorTensor(EagerTensor):
-    """A tensor on a GPU or another accelerator: an array of it, or one of the host that is not there yet."""
+class AcceleratorTensor(DeviceTensor):
+    """A tensor on a GPU or another accelerator."""
 
-    __slots__ = ("_buffer", "_device", "_host")
+    __slots__ = ("_device",)
 
     def __init__(self, buffer: Any, device: str, host: Any = None) -> None:
-        self._buffer = buffer
+        super().__init__(buffer, host)
         self._device = device
-        self._host = host
-
-    @property
-    def _array(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]  # a field elsewhere
-        """The value as an array of the host, copied from the device once; of a handle, the variable."""
-        if self._host is None:
-            self._host = xla.transfers.fetched(self._buffer)
-        return self._host
-
-    @property
-    def _stored(self) -> Any:
-        return self._host if self._buffer is None else self._buffer
 
     def on_device(self) -> Any:
-        """The array of the device; of handles and strings, the host's."""
         if self._buffer is None and not is_of_host(self._host):
             self._buffer = xla.placed.put(self._host, self._device)
         return self._stored
-
-    @property
-    def dtype(self) -> DType:
-        return BY_NUMPY[self._stored.dtype]
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        return self._stored.shape
-
-    def __len__(self) -> int:
-        if not self.dims:
-            raise TypeError("Scalar tensor has no `len()`")
-        return self.dims[0]
-
-    def __iter__(self) -> Any:
-        if not self.dims:
-            raise TypeError("Cannot iterate over a scalar tensor.")
-        return iter([self[i] for i in range(self.dims[0])])
-
-    def _rank(self) -> int:
-        return len(self.dims)
 
     def __dlpack__(self, **options: Any) -> Any:
         """The value in a DLPack capsule; the memory of the device is shared."""
@@ -94,12 +61,6 @@ class AcceleratorTensor(EagerTensor):
         """The type of the device and its number, as DLPack has them."""
         found = self.on_device().__dlpack_device__()
         return int(found[0]), int(found[1])
-
-    def __tf_tracing_type__(self, context: Any) -> Any:
-        return TensorSpec(self.dims, self.dtype)
-
-    def __reduce__(self) -> Any:
-        return from_array, (self._array,)
 
 
 def is_of_host(array: Any) -> bool:
@@ -203,19 +164,24 @@ def operand(tensor: Any, device: str) -> Any:
     return array if is_of_host(array) else xla.placed.put(array, device)
 
 
+@memoized
+def _functions(graph: Graph) -> dict[Any, Any]:
+    """A called graph as programs, by their device and how exact products are."""
+    return {}
+
+
 def function_on(graph: Graph, device: str) -> Any:
     """A called graph as programs of a device, kept with the graph."""
-    key = (carried_out, device, OPTIONS.tensor_float_32)
-    found = graph.derived.get(key)
+    functions, key = _functions(graph), (device, OPTIONS.tensor_float_32)
+    found = functions.get(key)
     if found is None:
-        found = graph.derived[key] = xla.placed.function(optimize(graph), device)
+        found = functions.setdefault(key, xla.placed.function(optimize(graph), device))
     return found
 
 
 def reports_of(graph: Graph) -> list[str]:
     """What a called graph runs as on each device that it was called on, with each crossing to the host."""
-    keys = [k for k in graph.derived if isinstance(k, tuple) and k[0] is carried_out]
-    return [graph.derived[k].report() for k in keys]
+    return [function.report() for function in [*_functions(graph).values()]]
 
 
 _programs: dict[Any, Any] = {}
@@ -354,19 +320,9 @@ def quiet_device() -> str | None:
 # -- operators -----------------------------------------------------------------------------
 
 
-def _slow(special: str) -> Any:
-    """An operator of Tensor: those of EagerTensor compute on the host."""
-
-    def operate(self: Any, *others: Any) -> Any:
-        return getattr(Tensor, special)(self, *others)
-
-    operate.__name__ = special
-    return operate
-
-
 def _quick(op: Any, special: str) -> Any:
     """An operator of two arrays of one device: its program is looked up once, for all shapes."""
-    slow, reverse, state = _slow(special), special.startswith("__r"), door.STATE
+    slow, reverse, state = through_the_door(special), special.startswith("__r"), door.STATE
     allowed = op.stored
     run: Any = None
 
@@ -394,15 +350,13 @@ def _quick(op: Any, special: str) -> Any:
     return operate
 
 
-for _special in ("__getitem__", "__neg__", "__abs__", "__invert__"):
-    setattr(AcceleratorTensor, _special, _slow(_special))
+take_operators(
+    AcceleratorTensor, ("__getitem__", "__neg__", "__abs__", "__invert__", *operators.FAST)
+)
 for _special, (_op_of, _) in operators.FAST.items():
     # Comparisons and what has attributes go through the door.
-    _is_plain = "scalar" in _op_of().rules and not _op_of().attr_names
-    setattr(
-        AcceleratorTensor, _special, (_quick(_op_of(), _special) if _is_plain else _slow(_special))
-    )
-AcceleratorTensor.__hash__ = Tensor.__hash__  # type: ignore[method-assign]  # Python unsets it with __eq__
+    if "scalar" in _op_of().rules and not _op_of().attr_names:
+        setattr(AcceleratorTensor, _special, _quick(_op_of(), _special))
 register_executor(AcceleratorTensor, execute)
 
 __all__ = [

@@ -8,8 +8,7 @@ import numpy as np
 
 from intaglio import xla
 from intaglio.accelerators.tensors import AcceleratorTensor
-from intaglio.base import shapes
-from intaglio.opdef import convert, door, raw
+from intaglio.opdef import door, raw
 from intaglio.opdef.keys import fresh
 from intaglio.runtime.eager import register_reader
 from intaglio.state.variable import ResourceVariable, UnreadVariable
@@ -58,12 +57,7 @@ class AcceleratorVariable(ResourceVariable):
         read_value: bool = True,
     ) -> Any:
         """Makes `value` the variable's value. Raises as `tf.Variable.assign`."""
-        tensor = convert.to_tensor(value, self._dtype)
-        if not shapes.compatible(self._dims, tensor.dims):
-            return super().assign(tensor, use_locking, name, read_value)  # which raises the error
-        validate = self._validate_shape and shapes.known(self._dims)
-        done = raw.AssignVariableOp(self._handle, tensor, validate_shape=validate, name=name)
-        return self._changed(done) if read_value else done
+        return self._assign_by_op(self._assignable(value), name, read_value)
 
     def numpy(self) -> Any:
         return self.value().numpy() if door.level().eager else super().numpy()

@@ -178,19 +178,24 @@ class Context(NamedTuple):
     """A current strategy; without a replica, code runs for all of them.
 
     `updating` is the replica whose copies `StrategyExtended.update` changes. Where code is recorded as one
-    program of all replicas, `spmd` is whichever of them runs.
+    program of all replicas, `program` is that of whichever runs.
     """
 
     strategy: Any
     replica: ReplicaContext | None
     updating: int | None = None
-    spmd: Any = None
+    program: Any = None
+
+    @property
+    def replicas(self) -> Any:
+        """What has the values of all replicas: the `CrossReplica` of the program, or of separate replicas."""
+        return HOOKS.separate if self.program is None else self.program
 
     @property
     def trace_key(self) -> Hashable:
         """What traces are told apart by: the replica, if there is one."""
-        if self.spmd is not None:
-            return (self.spmd, self.replica is None, self.updating)
+        if self.program is not None:
+            return (self.program, self.replica is None, self.updating)
         if self.replica is not None:
             return (self.strategy, self.replica.index)
         return None if self.updating is None else (self.strategy, self.updating, "updating")
@@ -250,7 +255,9 @@ def pushed(context: Context) -> Generator[None]:
 def cross_replica(strategy: Any) -> Any:
     """The block runs for all replicas of a strategy."""
     here = current()
-    return pushed(Context(strategy, None, None, here.spmd if here.strategy is strategy else None))
+    return pushed(
+        Context(strategy, None, None, here.program if here.strategy is strategy else None)
+    )
 
 
 def replica_of(strategy: Any) -> int | None:

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from intaglio.distribute.contexts import ReduceOp, current
-from intaglio.distribute.values import DistributedValues, Mirrored, MirroredLane
-from intaglio.ir.replicas import NotOneProgram
+from intaglio.distribute.values import DistributedValues
 from intaglio.opdef import convert, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.trace.scopes import device
@@ -72,8 +71,7 @@ class CrossDeviceOps:
 
     def reduce_implementation(self, reduce_op: ReduceOp, values: Sequence[Any]) -> Any:
         """The sum or mean of values."""
-        spmd = current().spmd
-        return reduced(reduce_op, values) if spmd is None else spmd.reduced(reduce_op, values[0])
+        return current().replicas.reduced(reduce_op, values)
 
     def batch_reduce(
         self, reduce_op: Any, value_destination_pairs: Sequence[Any], options: Any = None
@@ -83,13 +81,7 @@ class CrossDeviceOps:
 
     def broadcast(self, tensor: Any, destinations: Any) -> Any:
         """A tensor for each replica of `destinations`; for a device, itself."""
-        if current().spmd is not None:
-            is_copied = isinstance(destinations, DistributedValues)
-            return MirroredLane(tensor) if is_copied else tensor
-        values = getattr(destinations, "values", None)
-        if not isinstance(values, tuple):
-            return tensor
-        return Mirrored([_copy(tensor, getattr(v, "device", None)) for v in values])
+        return current().replicas.broadcast(tensor, destinations)
 
     def _gather(
         self, per_replica_value: Any, destinations: Any, axis: int, options: Any = None
@@ -97,7 +89,7 @@ class CrossDeviceOps:
         return self.broadcast(gathered(_values(per_replica_value), axis), destinations)
 
 
-def _copy(value: Any, where: str | None) -> Any:
+def placed(value: Any, where: str | None) -> Any:
     """A tensor on a device; what is no tensor as it is."""
     if isinstance(value, IndexedSlices):
         return value
@@ -117,9 +109,10 @@ class ReductionToOneDevice(CrossDeviceOps):
         self.accumulation_fn = accumulation_fn
 
     def reduce_implementation(self, reduce_op: ReduceOp, values: Sequence[Any]) -> Any:
-        if self.accumulation_fn is not None and current().spmd is not None:
-            raise NotOneProgram("accumulation_fn adds up the values of single replicas")
-        if self.accumulation_fn is None or any(isinstance(v, IndexedSlices) for v in values):
+        if self.accumulation_fn is None:
+            return super().reduce_implementation(reduce_op, values)
+        current().replicas.single("accumulation_fn adds up the values of single replicas")
+        if any(isinstance(v, IndexedSlices) for v in values):
             return super().reduce_implementation(reduce_op, values)
         total = self.accumulation_fn([convert.to_tensor(v) for v in values])
         return total / len(values) if reduce_op is ReduceOp.MEAN else total
@@ -153,5 +146,6 @@ __all__ = [
     "ReductionToOneDevice",
     "gathered",
     "mean_of",
+    "placed",
     "reduced",
 ]

@@ -1,4 +1,4 @@
-"""Functions of the strategies, a later module, that contexts call: see `intaglio.base.hooks`."""
+"""Objects of later modules that contexts refer to: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from intaglio.base.hooks import Hooks
 
 if TYPE_CHECKING:
+    from intaglio.distribute.cross_replica import SeparateReplicas
     from intaglio.distribute.strategy import DefaultStrategy
 
 
@@ -15,6 +16,8 @@ class DistributeHooks(Hooks):
 
     # The strategy that is current where no other is.
     default_strategy: DefaultStrategy
+    # What brings the values of replicas together that are no one program.
+    separate: SeparateReplicas
 
 
 HOOKS = DistributeHooks()

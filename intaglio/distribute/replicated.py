@@ -24,23 +24,15 @@ from intaglio.distribute.contexts import (
     get_replica_context,
     pushed,
 )
-from intaglio.distribute.cross_device_ops import CrossDeviceOps, gathered
+from intaglio.distribute.cross_device_ops import CrossDeviceOps
 from intaglio.distribute.strategy import InputContext, Strategy, StrategyExtended
-from intaglio.distribute.values import (
-    DistributedValues,
-    Lane,
-    Mirrored,
-    PerReplica,
-    of_replica,
-    regrouped,
-)
+from intaglio.distribute.values import DistributedValues, Mirrored, of_replica, regrouped
 from intaglio.distribute.variables import DistributedVariable, MirroredVariable, SyncOnReadVariable
 from intaglio.function.decorator import function
 from intaglio.function.polymorphic import Function
 from intaglio.ir.replicas import NotOneProgram
 from intaglio.opdef import convert, door, raw
 from intaglio.state.creation import VariableSynchronization, checked_modes
-from intaglio.state.variable import UnreadVariable
 from intaglio.trace.scopes import device, init_scope
 
 
@@ -122,10 +114,9 @@ class ReplicatedExtended(StrategyExtended):
     def _in_each_of_several(self, fn: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """One SPMD program where these are wanted and the function can be one, else each in its turn."""
         variables: list[Any] = []
-        if current().spmd is not None:
-            raise NotOneProgram(
-                "strategy.run, or a reduction along an axis, is called in a replica"
-            )
+        current().replicas.single(
+            "strategy.run, or a reduction along an axis, is called in a replica"
+        )
         if spmd.is_wanted():
             try:
                 return spmd.run(self._strategy, fn, args, kwargs, variables)
@@ -164,8 +155,7 @@ class ReplicatedExtended(StrategyExtended):
 
     def _gathered(self, values: Sequence[Any], axis: int) -> Any:
         """The values of all replicas along an axis; `values` are those of this process."""
-        here = current().spmd
-        return gathered(values, axis) if here is None else here.gathered(values[0], axis)
+        return current().replicas.gathered(values, axis)
 
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         """The sum or mean of `value` over replicas, for each replica of `destinations`.
@@ -174,12 +164,8 @@ class ReplicatedExtended(StrategyExtended):
         """
         op = ReduceOp.of(reduce_op)
         if isinstance(value, DistributedVariable):
-            here = current().spmd
-            value = (
-                PerReplica([copy.value() for copy in value.values])
-                if here is None
-                else Lane(here.copy_of(value).value())
-            )
+            here = current().replicas
+            value = here.of_each([copy.value() for copy in here.copies(value)])
         if isinstance(value, Mirrored) and op is ReduceOp.MEAN:
             return value
         if not isinstance(value, DistributedValues):
@@ -213,7 +199,7 @@ class ReplicatedExtended(StrategyExtended):
 
     def _gather_to(self, value: Any, destinations: Any, axis: int, options: Any = None) -> Any:
         is_distributed = isinstance(value, DistributedValues)
-        if current().spmd is not None and not is_distributed:  # one value, of outside
+        if current().replicas.are_one_program and not is_distributed:  # one value, of outside
             return value
         values = value._values if is_distributed else [value]
         return self._cross_device_ops.broadcast(self._gathered(values, axis), destinations)
@@ -234,23 +220,8 @@ class ReplicatedExtended(StrategyExtended):
 
         The results are one value for all replicas, or a tuple with `group=False`.
         """
-        here = current().spmd
-        if here is not None:
-            return here.updated(var, fn, args, kwargs or {}, group)
-        copies = var.values if isinstance(var, DistributedVariable) else [var]
-        results: list[Any] = []
-        for index, copy in enumerate(copies):
-            with (
-                pushed(Context(self._strategy, None, index)),
-                device(copy.device if door.level().eager else None),
-            ):
-                found = fn(copy, *of_replica(index, tuple(args)), **of_replica(index, kwargs or {}))
-            if group and isinstance(found, UnreadVariable):
-                found = found.value()
-            results.append(found)
-        if not group:
-            return tuple(results)
-        return results[0] if len(results) == 1 else regrouped(results, Mirrored)
+        replicas = current().replicas
+        return replicas.updated(self._strategy, var, fn, tuple(args), kwargs or {}, group)
 
     @contextmanager
     def colocate_vars_with(self, colocate_with_variable: Any) -> Generator[None]:

@@ -25,6 +25,7 @@ from intaglio.distribute.contexts import (
     pushed,
 )
 from intaglio.distribute.cross_device_ops import mean_of
+from intaglio.distribute.cross_replica import CrossReplica
 from intaglio.distribute.values import DistributedValues, Lane, MirroredLane, regrouped
 from intaglio.ir import resources, walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
@@ -42,7 +43,7 @@ _numbers = itertools.count()
 def is_possible() -> bool:
     """Whether XLA compiles functions with `jit_compile=True`, outside of replicas, and not to be saved."""
     is_chosen = OPTIONS.backend == "xla" and xla.is_installed()
-    return is_chosen and current().spmd is None and not one_device.is_traced_for()
+    return is_chosen and not current().replicas.are_one_program and not one_device.is_traced_for()
 
 
 def is_wanted() -> bool:
@@ -69,8 +70,10 @@ class LocalVariable(BoundVariable):
             watch(self)
 
 
-class SpmdReplica(ReplicaContext):
+class SpmdReplica(ReplicaContext, CrossReplica):
     """Whichever replica runs, while its function is traced for all of them."""
+
+    are_one_program = True
 
     def __init__(self, strategy: Any, graph: Any, outer: Any, variables: list[Any]) -> None:
         super().__init__(strategy, None)
@@ -138,8 +141,10 @@ class SpmdReplica(ReplicaContext):
         """Ops of the block are recorded in the replica's graph, also in the trace of a nested one."""
         return door.pushed(self._level)
 
-    def local(self, variable: Any) -> LocalVariable:
+    def local(self, variable: Any) -> Any:
         """The running replica's copy of a variable. Raises NotOneProgram outside of the graph."""
+        if variable._distribute_strategy is not self._strategy:
+            return variable._values[0]
         if door.level().eager:
             raise NotOneProgram(f"Python code uses the value of variable {variable._name}")
         here = current()
@@ -156,18 +161,27 @@ class SpmdReplica(ReplicaContext):
             found = self._local[id(variable)] = (variable, LocalVariable(variable, handle))
         return found[1]
 
-    def copy_of(self, variable: Any) -> LocalVariable:
-        """The running replica's copy, where the copies of all replicas are brought together."""
+    def copies(self, variable: Any) -> Sequence[LocalVariable]:
+        """The running replica's copy alone: collectives bring it together with the others."""
+        return [self._copy_of(variable)]
+
+    def _copy_of(self, variable: Any) -> LocalVariable:
         with pushed(Context(self._strategy, None, 0, self)):
             return self.local(variable)
 
     def updated(
-        self, variable: Any, fn: Callable[..., Any], args: Any, kwargs: Any, group: bool
+        self,
+        strategy: Any,
+        variable: Any,
+        fn: Callable[..., Any],
+        args: Any,
+        kwargs: Any,
+        group: bool,
     ) -> Any:
         """`StrategyExtended.update`: of the copy of the replica that runs."""
-        copy = self.copy_of(variable) if isinstance(variable, DistributedValues) else variable
+        copy = self._copy_of(variable) if isinstance(variable, DistributedValues) else variable
         own_args, own_kwargs = nest.map_structure(
-            lambda v: self.own(v) if isinstance(v, DistributedValues) else v, (tuple(args), kwargs)
+            lambda v: self.own(v) if isinstance(v, DistributedValues) else v, (args, kwargs)
         )
         with pushed(Context(self._strategy, None, 0, self)):
             found = fn(copy, *own_args, **own_kwargs)
@@ -219,26 +233,39 @@ class SpmdReplica(ReplicaContext):
         parts = nest.flatten(value, expand_composites=True)
         return any(isinstance(v, SymbolicTensor) and v.graph is self.graph for v in parts)
 
-    def reduced(self, op: ReduceOp, value: Any) -> Any:
-        """The sum or mean of what the replicas have."""
+    def single(self, why: str) -> None:
+        """Raises NotOneProgram."""
+        raise NotOneProgram(why)
+
+    def reduced(self, op: ReduceOp, values: Sequence[Any]) -> Any:
+        """The sum or mean of what the replicas have; `values` has that of the one that runs."""
+        (value,) = values
         if isinstance(value, IndexedSlices):
             rows = convert.to_tensor(value.values)
             rows = rows / self.count if op is ReduceOp.MEAN else rows
             return IndexedSlices(
-                self.gathered(rows, 0), self.gathered(value.indices, 0), value.dense_shape
+                self.gathered([rows], 0), self.gathered([value.indices], 0), value.dense_shape
             )
         total = raw._SumOfReplicas(convert.to_tensor(value), count=self.count, name="Collective")
         return mean_of(total, self.count) if op is ReduceOp.MEAN else total
 
-    def gathered(self, value: Any, axis: int) -> Any:
+    def gathered(self, values: Sequence[Any], axis: int) -> Any:
         """What the replicas have, along an axis."""
+        (value,) = values
         return raw._GatherOfReplicas(
             convert.to_tensor(value), axis=axis, count=self.count, name="Collective"
         )
 
-    def of_first(self, value: Any) -> Any:
+    def of_first(self, values: Sequence[Any]) -> Any:
         """What the first replica has."""
+        (value,) = values
         return raw._FirstOfReplicas(convert.to_tensor(value), count=self.count, name="Collective")
+
+    def of_each(self, values: Sequence[Any]) -> DistributedValues:
+        return Lane(*values)
+
+    def broadcast(self, tensor: Any, destinations: Any) -> Any:
+        return MirroredLane(tensor) if isinstance(destinations, DistributedValues) else tensor
 
     # -- results -----------------------------------------------------------------------------
 

@@ -64,11 +64,7 @@ class Mirrored(DistributedValues):
 
     @property
     def _own(self) -> Any:
-        here = current()
-        if here.spmd is not None:
-            return here.spmd.own(self)
-        index = here.updating if here.replica is None else here.replica.index
-        return self._values[index or 0]
+        return current().replicas.own(self)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

@@ -75,10 +75,7 @@ class DistributedVariable(Variable, DistributedValues):
         """The copy that the running code means: its replica's, or the first."""
         if one_device.is_traced_for():
             return self._values[0]
-        here = current()
-        if here.spmd is not None and here.strategy is self._distribute_strategy:
-            return here.spmd.local(self)
-        return self._values[replica_of(self._distribute_strategy) or 0]
+        return current().replicas.local(self)
 
     # What a variable is made of is the copy's.
     _handle = property(lambda self: self._copy._handle)  # type: ignore[assignment]  # a field elsewhere
@@ -187,8 +184,7 @@ class MirroredVariable(DistributedVariable):
                 return reduced(ReduceOp.SUM, [value] * count)
             return value
         if self._aggregation is _FIRST:
-            spmd = current().spmd
-            return value.values[0] if spmd is None else spmd.of_first(value._values[0])
+            return current().replicas.of_first(value._values)
         op = ReduceOp.SUM if self._aggregation is _SUM else ReduceOp.MEAN
         return self._distribute_strategy.extended.reduce_to(op, value, self)
 
@@ -249,9 +245,7 @@ class SyncOnReadVariable(DistributedVariable):
                 "`tf.distribute.ReduceOp` type"
             )
         op = ReduceOp.SUM if self._aggregation is _SUM else ReduceOp.MEAN
-        spmd = current().spmd
-        copies = self._values if spmd is None else [spmd.copy_of(self)]
-        values = [copy.value() for copy in copies]
+        values = [copy.value() for copy in current().replicas.copies(self)]
         return self._distribute_strategy.extended._of_all(op, values)
 
     def _write(self, method: str, *args: Any, **kwargs: Any) -> Any:

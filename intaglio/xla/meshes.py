@@ -16,6 +16,11 @@ from intaglio.base.device_spec import DeviceSpec
 from intaglio.base.devices import LOCAL, get_visible_devices, list_logical_devices
 from intaglio.xla.stand_ins import stand_ins
 
+
+class NoDevice(RuntimeError):
+    """XLA does not have a device; the message says which, and what it has."""
+
+
 _MEMORY = {"current": "bytes_in_use", "peak": "peak_bytes_in_use"}
 
 
@@ -90,12 +95,12 @@ def accelerator_details(name: str) -> dict[str, Any]:
 
 
 def device(name: str) -> Any:
-    """The device of XLA for a logical device. Raises RuntimeError if XLA does not have it."""
+    """The device of XLA for a logical device. Raises NoDevice if XLA does not have it."""
     spec = DeviceSpec.from_string(name)
     kind, number = spec.device_type or "CPU", spec.device_index or 0
     found = host_devices() if kind == "CPU" else _visible(kind)
     if number >= len(found):
-        raise RuntimeError(
+        raise NoDevice(
             f"XLA has {len(found)} devices of type {kind}, and {name} is another: configure logical devices "
             "before functions are compiled by XLA."
         )
@@ -104,7 +109,7 @@ def device(name: str) -> Any:
 
 @functools.lru_cache(maxsize=256)
 def mesh(dims: tuple[tuple[str, int], ...], names: tuple[str, ...]) -> Mesh:
-    """A mesh of devices by name, with named dimensions. Raises RuntimeError as `device`."""
+    """A mesh of devices by name, with named dimensions. Raises NoDevice as `device`."""
     chosen = [device(name) for name in names]
     shape = [size for _, size in dims]
     return Mesh(np.array(chosen, object).reshape(shape), [name for name, _ in dims])
@@ -149,4 +154,14 @@ def parts(array: Any) -> list[Part]:
     return [Part(array, row) for row in range(array.shape[0])]
 
 
-__all__ = ["Part", "accelerators", "device", "host_devices", "mesh", "name_of", "parts", "stacked"]
+__all__ = [
+    "NoDevice",
+    "Part",
+    "accelerators",
+    "device",
+    "host_devices",
+    "mesh",
+    "name_of",
+    "parts",
+    "stacked",
+]

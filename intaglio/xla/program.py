@@ -398,12 +398,13 @@ class Programs:
     @property
     def programs(self) -> list[Program]:
         """The programs, those last used last."""
-        return [*self._programs.values()]
+        with self._lock:
+            return [*self._programs.values()]
 
     @property
     def shapes(self) -> list[tuple[Any, ...]]:
         """The shapes of the arguments of each program."""
-        return [program.shapes for program in self._programs.values()]
+        return [program.shapes for program in self.programs]
 
     @property
     def platform(self) -> str:
@@ -443,9 +444,10 @@ class Programs:
         possible = tuple([i for i, a in enumerate(arrays) if _may_be_constant(a)])
         if len(possible) <= len(self._constants):
             return False
-        self._constants = possible
-        self._programs.clear()
-        self._fixed = self._quick = None
+        with self._lock:
+            self._constants = possible
+            self._programs.clear()
+            self._fixed = self._quick = None
         return bool(self._constants)
 
     def ir(self, arrays: Sequence[Any], stage: str) -> Any:
@@ -476,31 +478,35 @@ class Programs:
         if self._fixed is not None:
             return self._fixed
         key = tuple([a.shape for a in arrays]) if self._plain else _key(arrays)
-        if self._constants:
-            key = (*key, *[fetched(arrays[i]).tobytes() for i in self._constants])
-        found = self._programs.get(key)
-        if found is not None:
-            if len(self._programs) > 1:
+        with self._lock:
+            if self._constants:
+                key = (*key, *[fetched(arrays[i]).tobytes() for i in self._constants])
+            found = self._programs.get(key)
+            if found is not None:
                 self._programs.move_to_end(key)
-        else:
-            with self._lock:
-                found = Program(
-                    self.graph, arrays, self._streams, self._constants, self._stays, self._device
+                return found
+            found = self._new(key, arrays)
+        for observe in collectives.OBSERVERS:
+            lowered = found.lowered(arrays, self.words())
+            observe(self.graph.name, lowered.compile().as_text())
+        return found
+
+    def _new(self, key: Any, arrays: Sequence[Any]) -> Program:
+        """A program for arrays of these shapes, kept in the place of the one that was not used longest."""
+        found = Program(
+            self.graph, arrays, self._streams, self._constants, self._stays, self._device
+        )
+        self._programs[key] = found
+        if self._has_one and not self._constants:
+            self._fixed = found
+            self._quick = found.plain if found.is_plain else None
+        if len(self._programs) > self._limit:
+            if self._constants:
+                raise Untraceable(
+                    "its programs depend on the values of integers among its arguments,"
+                    " which change from call to call"
                 )
-                self._programs[key] = found
-                if self._has_one and not self._constants:
-                    self._fixed = found
-                    self._quick = found.plain if found.is_plain else None
-                if len(self._programs) > self._limit:
-                    if self._constants:
-                        raise Untraceable(
-                            "its programs depend on the values of integers among its arguments,"
-                            " which change from call to call"
-                        )
-                    self._programs.popitem(last=False)
-            for observe in collectives.OBSERVERS:
-                lowered = found.lowered(arrays, self.words())
-                observe(self.graph.name, lowered.compile().as_text())
+            self._programs.popitem(last=False)
         return found
 
     def _with_streams(

@@ -124,7 +124,7 @@ def step(x):
     return loss
 
 print([round(float(step(x)), 5) for _ in range(3)], v.layout.sharding_specs)
-print(tuple(v.value()._sharded.sharding.spec), float(tf.reduce_sum(before)))  # what was read stays as it was
+print(tuple(v.value()._buffer.sharding.spec), float(tf.reduce_sum(before)))  # what was read stays as it was
 print(step.experimental_get_tracing_count())
 """
     ).splitlines()

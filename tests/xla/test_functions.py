@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 from typing import Any
 
 import jax
@@ -12,7 +13,7 @@ import intaglio
 from intaglio import tf
 from intaglio.opdef.op import Rule
 from intaglio.xla import compilation, registry
-from intaglio.xla.program import MAX_PROGRAMS
+from intaglio.xla.program import MAX_PROGRAMS, Programs
 
 
 @pytest.fixture(autouse=True)
@@ -485,3 +486,31 @@ def test_without_jax_the_command_that_installs_it_is_named(monkeypatch):
     run = tf.function(lambda x: x + 1, jit_compile=True)
     with pytest.raises(ImportError, match=r'pip install "intaglio\[xla\]"'):
         run(tf.constant(1.0))
+
+
+def test_threads_find_the_programs_of_their_shapes_while_others_are_dropped():
+    graph = tf.function(lambda x: x + 1.0, input_signature=[tf.TensorSpec([None])])
+    programs = Programs(graph.get_concrete_function().frozen, limit=2)
+    arrays = [np.zeros(n, np.float32) for n in range(1, 6)]
+
+    def shapes(first: int) -> list[bool]:
+        order = [arrays[(first + i * (first + 1)) % len(arrays)] for i in range(500)]
+        return [programs.program([a]).shapes == (a.shape,) for a in order]
+
+    with concurrent.futures.ThreadPoolExecutor(4) as threads:
+        assert all(all(found) for found in threads.map(shapes, range(4)))
+    assert len(programs.programs) == 2
+
+
+@pytest.mark.parametrize(
+    ("dtype", "wanted"),
+    [
+        (tf.uint8, [0, 0, 1, 200, 255, 255, 0, 0]),
+        (tf.int32, [-7, -(2**31), 1, 200, 70000, 2**31 - 1, -(2**31), 0]),
+        (tf.uint64, [0, 0, 1, 200, 70000, 2**64 - 1, 0, 0]),
+    ],
+)
+def test_casts_of_numbers_that_an_integer_dtype_does_not_have(dtype, wanted):
+    # TensorFlow 2.21 was asked: with jit_compile=True it gives these, without it wraps around.
+    x = tf.constant([-7.5, -1e19, 1.5, 200.0, 70000.0, 3e19, -np.inf, np.nan])
+    assert compiled(lambda x: tf.cast(x, dtype), x).numpy().tolist() == wanted

@@ -141,7 +141,7 @@ def _placed(value: Any, layout: Layout) -> Any:
                 "Strings are replicated on a mesh: use Layout.replicated."
             )
         return DTensor(None, layout, value._array)
-    array = value.on_mesh() if isinstance(value, DTensor) else np.asarray(value._array)
+    array = value.on_device() if isinstance(value, DTensor) else np.asarray(value._array)
     return DTensor(xla.sharding.placed(array, layout.to_string()), layout)
 
 
@@ -205,7 +205,7 @@ def unpack(tensor: Any) -> list[Any]:
     devices = tensor._layout.mesh.local_devices()
     if is_of_host(tensor._stored):
         return [from_array(tensor._array)._copy(device_name=name) for name in devices]
-    parts = xla.sharding.unpacked(tensor.on_mesh())
+    parts = xla.sharding.unpacked(tensor.on_device())
     return [
         from_array(part)._copy(device_name=name) for part, name in zip(parts, devices, strict=True)
     ]

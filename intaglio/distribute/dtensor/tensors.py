@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from intaglio import xla
+from intaglio.accelerators.device_tensor import DeviceTensor, take_operators
 from intaglio.accelerators.op_graphs import graph_of, key_of
 from intaglio.base import errors, shapes
-from intaglio.base.dtypes import BY_NUMPY, DType
 from intaglio.distribute.dtensor.layouts import Layout, Mesh
 from intaglio.ir.graph import Graph
 from intaglio.ir.memo import memoized
@@ -26,7 +26,6 @@ from intaglio.runtime.eager import EagerLevel, EagerTensor, from_array
 from intaglio.runtime.executors import register_executor
 from intaglio.runtime.placement import PlacedLevel
 from intaglio.runtime.resources import Resource
-from intaglio.type_specs.type_spec import TensorSpec
 
 DEVICE_NAME = "/job:localhost/replica:0/task:0/device:CUSTOM:0"
 # Integers and strings of at most so many elements need no layout to be operands.
@@ -35,41 +34,20 @@ MAX_BROADCAST = 16
 _ENDS = 3
 
 
-class DTensor(EagerTensor):
+class DTensor(DeviceTensor):
     """A tensor divided among the devices of a mesh."""
 
-    __slots__ = ("_host", "_layout", "_sharded")
+    __slots__ = ("_layout",)
 
     _device = DEVICE_NAME
 
     def __init__(self, value: Any, layout: Layout, host: Any = None) -> None:
-        self._sharded = value
-        self._host = host
+        super().__init__(value, host)
         self._layout = layout
 
-    @property
-    def _array(self) -> Any:  # pyright: ignore[reportIncompatibleVariableOverride]  # a field elsewhere
-        """The whole tensor as an array of the host; of a variable's handle, the variable."""
-        if self._host is None:
-            self._host = np.asarray(self._sharded)
-        return self._host
-
-    @property
-    def _stored(self) -> Any:
-        return self._host if self._sharded is None else self._sharded
-
-    @property
-    def dtype(self) -> DType:
-        return BY_NUMPY[self._stored.dtype]
-
-    @property
-    def dims(self) -> tuple[int, ...]:
-        return self._stored.shape
-
-    def on_mesh(self) -> Any:
-        """The array of the mesh; of strings and handles, the host's."""
-        if self._sharded is None and not is_of_host(self._host):
-            self._sharded = xla.sharding.placed(self._host, self._layout.to_string())
+    def on_device(self) -> Any:
+        if self._buffer is None and not is_of_host(self._host):
+            self._buffer = xla.sharding.placed(self._host, self._layout.to_string())
         return self._stored
 
     def _numpy(self) -> Any:
@@ -90,23 +68,13 @@ class DTensor(EagerTensor):
         self._numpy()
         return super().__array__(dtype, copy)
 
-    def __len__(self) -> int:
-        if not self.dims:
-            raise TypeError("Scalar tensor has no `len()`")
-        return self.dims[0]
-
-    def __iter__(self) -> Any:
-        if not self.dims:
-            raise TypeError("Cannot iterate over a scalar tensor.")
-        return iter([self[i] for i in range(self.dims[0])])
-
     def _text(self) -> str:
         """The value as TensorFlow prints it, of each device if they differ, and the layout."""
         if self._layout.is_fully_replicated():
             value = printed(self._array, _ENDS).decode()
         else:
             names = [d.rsplit(":", 2)[-2:] for d in self._layout.mesh.local_devices()]
-            parts = zip(names, xla.sharding.unpacked(self.on_mesh()), strict=True)
+            parts = zip(names, xla.sharding.unpacked(self.on_device()), strict=True)
             shown = [f'"{k}:{i}": {printed(a, _ENDS).decode()}' for (k, i), a in parts]
             value = f"{{{', '.join(shown)}}}"
         return f'{value}, layout="{self._layout.to_string()}"'
@@ -119,26 +87,8 @@ class DTensor(EagerTensor):
         shape = shapes.text(self.dims)
         return f"<tf.Tensor: shape={shape}, dtype={self.dtype.name}, value={self._text()}>"
 
-    def __tf_tracing_type__(self, context: Any) -> Any:
-        return TensorSpec(self.dims, self.dtype)
 
-    def __reduce__(self) -> Any:
-        return from_array, (self._array,)
-
-
-def _slow(special: str) -> Any:
-    """An operator of Tensor: those of EagerTensor compute on the host."""
-
-    def operate(self: Any, *others: Any) -> Any:
-        return getattr(Tensor, special)(self, *others)
-
-    operate.__name__ = special
-    return operate
-
-
-for _special in (*operators.FAST, "__getitem__"):
-    setattr(DTensor, _special, _slow(_special))
-DTensor.__hash__ = Tensor.__hash__  # type: ignore[method-assign]  # Python unsets it with __eq__
+take_operators(DTensor, (*operators.FAST, "__getitem__"))
 
 
 def is_of_host(array: Any) -> bool:
@@ -172,7 +122,7 @@ def execute(
     Raises UnimplementedError for a tensor without a layout, InvalidArgumentError for two meshes.
     """
     mesh = _mesh_of(op, inputs, name)
-    arrays = [t.on_mesh() if isinstance(t, DTensor) else t._array for t in inputs]
+    arrays = [t.on_device() if isinstance(t, DTensor) else t._array for t in inputs]
     if not any([a.dtype == object for a in arrays if not isinstance(a, Resource)]):
         try:
             results = _program(op, inputs, attrs)(*_passed(op, arrays, inputs))
@@ -189,7 +139,7 @@ def _as_operand(result: DTensor, op: Any, inputs: Sequence[Any]) -> DTensor:
     first = inputs[0]
     if op not in (raw.ZerosLike, raw.OnesLike):
         return result
-    placed = xla.sharding.placed(result.on_mesh(), first._layout.to_string())
+    placed = xla.sharding.placed(result.on_device(), first._layout.to_string())
     return DTensor(placed, first._layout)
 
 

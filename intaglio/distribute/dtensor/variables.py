@@ -82,7 +82,7 @@ class DVariable(ResourceVariable):
         self._resource = DResource(plain.spec, plain.name)
         self._resource.layout = layout
         value = initial_value if dtype is None else convert.to_tensor(initial_value, dtype)
-        self._resource.assign(value.on_mesh() if isinstance(value, DTensor) else plain.read())
+        self._resource.assign(value.on_device() if isinstance(value, DTensor) else plain.read())
         self._handle = DTensor(None, layout, self._resource)
         # Whether checkpoints have the value in bfloat16.
         self.save_as_bf16 = False

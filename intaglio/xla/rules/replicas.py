@@ -36,8 +36,8 @@ def _replicated(args, f: Graph, devices, node, evaluator) -> Any:
         mesh = meshes.mesh(((AXIS, count),), tuple(devices))
         evaluator.state.divide(mesh)
         found = _Spmd(args, f, mesh, node, evaluator).run()
-    except (Untraceable, RuntimeError) as e:
-        if isinstance(e, RuntimeError):  # the program is to blame, not the step
+    except (Untraceable, meshes.NoDevice) as e:
+        if isinstance(e, meshes.NoDevice):  # the program is to blame, not the step
             logger().warning("strategy.run is no SPMD program: %s", e)
         evaluator.note(node, f"a copy for each of {count} replicas, for {e}")
         return [evaluator.run(expanded(f, count), args)]
@@ -222,7 +222,7 @@ def groups(graph: Graph) -> list[Group]:
             continue
         try:
             mesh = meshes.mesh(((AXIS, len(devices)),), tuple(devices))
-        except RuntimeError:
+        except meshes.NoDevice:
             continue
         inner: Graph = call.attrs["f"]
         outer = {id(v): numbers.get(id(w)) for v, w in zip(inner.inputs, call.inputs, strict=True)}
