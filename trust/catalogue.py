@@ -51,6 +51,20 @@ def has_noise(name: str) -> bool:
     return any(s.nondeterministic for s in calls.samples_of(name))
 
 
+@functools.cache
+def sorted_inputs(name: str) -> frozenset[str]:
+    """The inputs that are in order in all samples of an op: most such ops rely on it."""
+    given = [calls.inputs_of(s) for s in calls.samples_of(name) if not s.error]
+    arrays = {key: [g[key] for g in given if key in g] for key in calls.CATALOGUE[name].input_names}
+    return frozenset([key for key, found in arrays.items() if _in_order(found)])
+
+
+def _in_order(arrays: list[Any]) -> bool:
+    rows = [a for a in arrays if isinstance(a, np.ndarray) and a.ndim and a.dtype.kind in "iuf"]
+    grow = [a for a in rows if a.shape[-1] > 2 and np.any(a[..., 1:] > a[..., :-1])]
+    return bool(grow) and all(np.all(a[..., 1:] >= a[..., :-1]) for a in rows)
+
+
 def _found(fits: Callable[[Any], bool]) -> Sampled:
     found: Sampled = []
     for name in calls.NAMES:

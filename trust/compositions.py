@@ -23,7 +23,7 @@ from trust import blocks, catalogue, snippets, verdicts
 from trust.programs import NAMESPACE, Function, Line, Program, Statement, text_of
 
 # Counts up whenever a seed gives another program than before.
-VERSION = 5
+VERSION = 6
 SHAPES = [
     (3, 4),
     (1, 4),
@@ -194,10 +194,12 @@ class Compose:
     def _call_text(self, name: str, sample: Any, source: str) -> str:
         """The text of a call, numbers of a value in the place of some of the sample's."""
         fixed = name in catalogue.CONSISTENT or catalogue.has_noise(name)
-        arguments = [
-            f"{key}={self._given(given, source, fixed)}"
-            for key, given in calls.inputs_of(sample).items()
-        ]
+        arguments: list[str] = []
+        for key, given in calls.inputs_of(sample).items():
+            text = self._given(given, source, fixed)
+            if "(" in text and key in catalogue.sorted_inputs(name):
+                text = f"tf.sort({text})"
+            arguments.append(f"{key}={text}")
         for key, given in calls.attrs_of(sample).items():
             is_dtype = "dtype" in type(given).__name__.lower()
             arguments.append(f"{key}={f'tf.{given.name}' if is_dtype else repr(given)}")

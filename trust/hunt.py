@@ -4,7 +4,7 @@
 
 With --write the run is added to the record of all runs (`hunts.json`), whose sums docs/trust.md has. Without
 --seed it begins after the seeds that the record has of this generator: 2 draws programs of every kind of statement,
-`generator.py`, and runs each in all modes; 5 draws compositions of few and cheap ones, `compositions.py`, and runs
+`generator.py`, and runs each in all modes; 6 draws compositions of few and cheap ones, `compositions.py`, and runs
 each compiled and in some of the other modes, which depend on the seed.
 
 Seeds are shared out to child processes, so that a crash or a hang is one more verdict. What is
@@ -40,7 +40,7 @@ LIMIT_SECONDS = 1200.0
 SHRINK_SECONDS = 60.0
 GIVEN_UP = ("crash", "hang")
 # The VERSIONs of `generator.py` and of `compositions.py`, which only a child imports.
-GENERATORS = (2, 5)
+GENERATORS = (2, 6)
 
 
 def judged(seed: int, shrink_seconds: float, version: int) -> dict[str, Any]:

@@ -81,6 +81,17 @@ def test_programs_call_no_op_whose_result_no_seed_decides() -> None:
     assert not [s for s in samples if s.nondeterministic or calls.CATALOGUE[s.op].is_random]
 
 
+def test_what_is_in_order_in_all_samples_stays_so() -> None:
+    assert catalogue.sorted_inputs("UpperBound") == {"sorted_inputs"}
+    assert catalogue.sorted_inputs("SegmentSum") == {"segment_ids"}
+    assert not catalogue.sorted_inputs("Conv2D") and not catalogue.sorted_inputs("Sub")
+    compose = compositions.Compose(3)
+    (samples,) = (s for n, s in catalogue.numeric() if n == "UpperBound")
+    texts = {compose._call_text("UpperBound", s, "X") for s in samples for _ in range(20)}
+    assert any("tf.sort(like(X, K" in t for t in texts)
+    assert not any("sorted_inputs=like(" in t for t in texts)
+
+
 @pytest.mark.parametrize("sample", [[0.25, 0.5], [3, 9], [-1.0, 1.0], [[2, 2]]])
 def test_numbers_of_an_argument_stay_within_those_of_the_sample(sample: list[float]) -> None:
     given = tf.constant(sample)
