@@ -52,16 +52,28 @@ class VectorMemory:
         """`stride` vectors: the elements from each of the first `stride` on, as far apart.
 
         Whole vectors are read side by side and separated in registers, which takes as many
-        instructions for each as the odd factor of the stride.
+        instructions for each as the odd factor of the stride. A mask allows the first lanes.
         """
-        if mask or stride // (stride & -stride) > MAX_SEPARATED_STRIDE:
+        if stride // (stride & -stride) > MAX_SEPARATED_STRIDE:
             mask = mask or "splat (i1 true)"
             return [self._gathered(kind, pointer, stride, at, mask) for at in range(stride)]
+        starts = [i * self.lanes for i in range(stride)]
+        masks = [""] * stride
+        if mask:
+            stop = self.code.integer("mul", self._allowed(mask), stride)
+            masks = [self.mask(str(start), stop) for start in starts]
         vectors = [
-            self._loaded(kind, self.code.at(kind.memory, pointer, str(i * self.lanes)), "")
-            for i in range(stride)
+            self._loaded(kind, self.code.at(kind.memory, pointer, str(start)), part)
+            for start, part in zip(starts, masks, strict=True)
         ]
         return [self.from_memory(kind, v) for v in self._separated(kind, vectors)]
+
+    def _allowed(self, mask: str) -> str:
+        """How many lanes a mask allows."""
+        bits = f"i{self.lanes}"
+        word = self.code.let(f"bitcast {self.test} {mask} to {bits}")
+        count = self.code.call(bits, f"llvm.ctpop.{bits}", (bits, word))
+        return count if bits == "i64" else self.code.let(f"zext {bits} {count} to i64")
 
     def write_apart(
         self, kind: Kind, pointer: str, at: int, stride: int, name: str, mask: str = ""
