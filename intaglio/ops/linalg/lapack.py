@@ -26,8 +26,9 @@ from intaglio.ops.linalg import elimination
 # has one of the processors, a hundred times at 400 rows.) Of the smallest matrices OpenBLAS itself
 # makes one thread's work.
 SHARED_FROM, ALONE_FROM = 1024 * 1024, 16 * 16
-# Smaller matrices are solved and inverted by NumPy, whose calls take less time.
-MIN_FACTORISED_ROWS = 32
+# Smaller matrices are inverted and solved by NumPy, whose calls take less time. (Measured of solutions: a
+# third at 32 rows, as long at 96 of float32 and at 192 of float64, twice as long at 256 of float32.)
+MIN_INVERTED_ROWS, MIN_SOLVED_ROWS = 32, 96
 # Batches of so many matrices, and of so many elements, are computed by a compiled kernel.
 MAX_SMALL_ROWS, MIN_SMALL_COUNT, MIN_SMALL_ELEMENTS = 32, 16, 1 << 12
 # A step over the rows of all matrices takes as long as the calls for so many.
@@ -167,8 +168,8 @@ def solution(a: np.ndarray, b: np.ndarray, adjoint: bool) -> np.ndarray:
     if found is not None:
         return found
     functions = lapack_functions(a.dtype.char)
-    if functions is None or a.shape[-1] < MIN_FACTORISED_ROWS or not b.size:
-        return np.linalg.solve(a.swapaxes(-1, -2).conj() if adjoint else a, b)
+    if functions is None or a.shape[-1] < MIN_SOLVED_ROWS or not b.size:
+        return lapack(np.linalg.solve, a.swapaxes(-1, -2).conj() if adjoint else a, b)
     # LAPACK takes them for the transposed matrices: a = U^T @ L^T @ P^T.
     lu = np.array(a.reshape(-1, *a.shape[-2:]), order="C")
     pivots, regular = functions.factorise(lu)
@@ -193,7 +194,7 @@ def inverse(a: np.ndarray) -> np.ndarray:
     if found is not None:
         return found
     functions = lapack_functions(a.dtype.char)
-    if functions is None or a.shape[-1] < MIN_FACTORISED_ROWS or not a.size:
+    if functions is None or a.shape[-1] < MIN_INVERTED_ROWS or not a.size:
         return np.linalg.inv(a)
     # The inverse of the transposed matrix is the transposed inverse.
     flat = np.array(a.reshape(-1, *a.shape[-2:]), order="C")
