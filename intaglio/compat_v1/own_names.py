@@ -34,7 +34,7 @@ _MAIN_OPS = {
     for name in ("LEGACY_INIT_OP_KEY", "MAIN_OP_KEY")
 }
 _QUEUE_RUNNERS = _all("queue_runners", "QueueRunner add_queue_runner start_queue_runners")
-_FLAGS = (
+FLAGS_NAMES = (
     "ArgumentParser ArgumentSerializer BaseListParser BooleanFlag BooleanParser CantOpenFlagFileError "
     "CsvListSerializer DEFINE DEFINE_alias DEFINE_bool DEFINE_boolean DEFINE_enum DEFINE_enum_class "
     "DEFINE_flag DEFINE_float DEFINE_integer DEFINE_list DEFINE_multi DEFINE_multi_enum "
@@ -146,7 +146,6 @@ OWN: dict[str, dict[str, str]] = {
         "__version__": "intaglio.tf:__version__",
         "compat": "intaglio.tf:compat",
         "raw_ops": "intaglio.tf:raw_ops",
-        "tuple": "intaglio.tf:tuple",
         "variable_creator_scope": "intaglio.tf:variable_creator_scope",
     },
     "losses": _all(
@@ -187,9 +186,6 @@ OWN: dict[str, dict[str, str]] = {
     | {"map_and_batch_with_legacy_function": "intaglio.tf:data.experimental.map_and_batch"},
     "experimental": _all("earlier_functions", "output_all_intermediates"),
     "random": _all("earlier_functions", "get_seed"),
-    "feature_column": {
-        "categorical_column_with_vocabulary_file": "intaglio.tf:feature_column.categorical_column_with_vocabulary_file"
-    },
     "mixed_precision": _all("earlier_functions", "disable_mixed_precision_graph_rewrite"),
     "tpu": _all("earlier_functions", "bfloat16_scope cross_replica_sum"),
     "train.experimental": _all("earlier_functions", "disable_mixed_precision_graph_rewrite"),
@@ -223,26 +219,7 @@ OWN: dict[str, dict[str, str]] = {
         "random_uniform=RandomUniform uniform_unit_scaling=UniformUnitScaling truncated_normal=TruncatedNormal "
         "variance_scaling=VarianceScaling zeros=Zeros",
     ),
-    "gfile": {
-        old: f"intaglio.tf.io.gfile:{new}"
-        for old, new in (
-            ("Copy", "copy"),
-            ("DeleteRecursively", "rmtree"),
-            ("Exists", "exists"),
-            ("FastGFile", "GFile"),
-            ("GFile", "GFile"),
-            ("Glob", "glob"),
-            ("IsDirectory", "isdir"),
-            ("ListDirectory", "listdir"),
-            ("MakeDirs", "makedirs"),
-            ("MkDir", "mkdir"),
-            ("Open", "GFile"),
-            ("Remove", "remove"),
-            ("Rename", "rename"),
-            ("Stat", "stat"),
-            ("Walk", "walk"),
-        )
-    },
+    "gfile": dict.fromkeys(("FastGFile", "GFile", "Open"), "intaglio.tf.io.gfile:GFile"),
     "data": {
         name: f"intaglio.data.session_datasets:{name}"
         for name in ("FixedLengthRecordDataset", "TFRecordDataset", "TextLineDataset")
@@ -330,10 +307,7 @@ OWN: dict[str, dict[str, str]] = {
         "checkpoint_exists generate_checkpoint_state_proto get_checkpoint_mtimes remove_checkpoint "
         "update_checkpoint_state",
     )
-    | {
-        "SaverDef": f"{_SAVED}:SaverDef",
-        "NewCheckpointReader": "intaglio.tf.train:load_checkpoint",
-    },
+    | {"SaverDef": f"{_SAVED}:SaverDef"},
     "train.queue_runner": _QUEUE_RUNNERS,
     "image": _all(
         "earlier_functions",
@@ -357,7 +331,7 @@ OWN: dict[str, dict[str, str]] = {
     | _all("sparse_functions", "embedding_lookup_sparse safe_embedding_lookup_sparse")
     | {"rnn_cell": "intaglio.tensorflow_name.package:rnn_cell"},
     "app": {"run": "absl.app:run", "flags": "absl.flags"},
-    "flags": {name: f"absl.flags:{name}" for name in _FLAGS.split()},
+    "flags": {name: f"absl.flags:{name}" for name in FLAGS_NAMES.split()},
     "lookup": {
         name: f"intaglio.lookup.tables:{name}V1"
         for name in ("StaticHashTable", "StaticVocabularyTable")

@@ -94,7 +94,7 @@ zeros_like: tensor>input dtype name optimize- = zeros_like
 gather: params indices validate_indices name axis batch_dims = gather
 gather_nd: params indices name batch_dims bad_indices_policy = gather_nd
 batch_gather: params indices name axis=-1 batch_dims=-1 = gather
-manip.gather_nd: params indices name batch_dims = gather_nd
+manip.gather_nd: params indices name batch_dims bad_indices_policy = gather_nd
 transpose: a perm name conjugate = transpose
 pad: tensor paddings mode name constant_values = pad
 boolean_mask: tensor mask name axis = boolean_mask
@@ -198,9 +198,9 @@ sparse.reduce_max: sp_input axis keepdims reduction_axes>axis keep_dims>keepdims
 sparse_reduce_max: sp_input axis keepdims reduction_axes>axis keep_dims>keepdims = sparse.reduce_max
 sparse.split: sp_input num_split axis name split_dim>axis = sparse.split
 sparse_split: sp_input num_split axis name split_dim>axis = sparse.split
-sparse_segment_sum: data indices segment_ids name num_segments = sparse.segment_sum
-sparse_segment_mean: data indices segment_ids name num_segments = sparse.segment_mean
-sparse_segment_sqrt_n: data indices segment_ids name num_segments = sparse.segment_sqrt_n
+sparse_segment_sum: data indices segment_ids name num_segments sparse_gradient = sparse.segment_sum
+sparse_segment_mean: data indices segment_ids name num_segments sparse_gradient = sparse.segment_mean
+sparse_segment_sqrt_n: data indices segment_ids name num_segments sparse_gradient = sparse.segment_sqrt_n
 batch_to_space_nd: input block_shape crops name = raw_ops.BatchToSpaceND
 manip.batch_to_space_nd: input block_shape crops name = raw_ops.BatchToSpaceND
 quantize_v2: input min_range max_range T mode name round_mode narrow_range axis ensure_minimum_range = quantization.quantize
@@ -216,6 +216,21 @@ sparse.segment_sum: data indices segment_ids name num_segments sparse_gradient =
 sparse.segment_mean: data indices segment_ids name num_segments sparse_gradient = sparse.segment_mean
 sparse.segment_sqrt_n: data indices segment_ids name num_segments sparse_gradient = sparse.segment_sqrt_n
 hessians: ys xs name colocate_gradients_with_ops- gate_gradients aggregation_method = hessians
+tuple: tensors name control_inputs = tuple
+feature_column.categorical_column_with_vocabulary_file: key vocabulary_file vocabulary_size num_oov_buckets default_value dtype = feature_column.categorical_column_with_vocabulary_file
+train.NewCheckpointReader: filepattern>ckpt_dir_or_file = train.load_checkpoint
+gfile.Copy: oldpath>src newpath>dst overwrite = io.gfile.copy
+gfile.DeleteRecursively: dirname>path = io.gfile.rmtree
+gfile.Exists: filename>path = io.gfile.exists
+gfile.Glob: filename>pattern = io.gfile.glob
+gfile.IsDirectory: dirname>path = io.gfile.isdir
+gfile.ListDirectory: dirname>path = io.gfile.listdir
+gfile.MakeDirs: dirname>path = io.gfile.makedirs
+gfile.MkDir: dirname>path = io.gfile.mkdir
+gfile.Remove: filename>path = io.gfile.remove
+gfile.Rename: oldname>src newname>dst overwrite = io.gfile.rename
+gfile.Stat: filename>path = io.gfile.stat
+gfile.Walk: top in_order>topdown = io.gfile.walk
 """
 )
 

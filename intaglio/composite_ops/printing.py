@@ -17,6 +17,8 @@ from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
 
 _LEVELS = {logging.INFO: "log(info)", logging.WARNING: "log(warning)", logging.ERROR: "log(error)"}
+# Levels of absl.logging, which count from INFO downwards.
+_LEVELS |= {0: "log(info)", -1: "log(warning)", -2: "log(error)"}
 
 
 def print(
@@ -32,7 +34,7 @@ def print(
 
     Tensors may be inside structures. `summarize` elements of both ends of each dimension
     are shown, -1 shows all. `output_stream` is `sys.stderr` (the default), `sys.stdout`, a
-    level of `logging`, or `"file://..."`, to which the text is appended.
+    level of `logging` or `absl.logging`, or `"file://..."`, to which the text is appended.
 
     Returns None eagerly, the operation in a graph. Raises ValueError for other streams.
 

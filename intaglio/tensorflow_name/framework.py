@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base import nest
+from intaglio.base import later, nest
 from intaglio.base.composite import CompositeTensor
-from intaglio.base.dtypes import float32
+from intaglio.base.dtypes import float32, int32
 from intaglio.base.shapes import TensorShape
+from intaglio.compat_v1.assignments import name_scope
 from intaglio.composite_ops.array.creation import get_static_value
 from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.ir.walk import live_nodes
@@ -184,6 +185,37 @@ def numpy_text(tensor: Any, is_repr: bool = False) -> str:
         return "<unprintable>"
     text = repr(tensor.numpy()) if is_repr else str(tensor.numpy())
     return "\n" + text if "\n" in text else text
+
+
+def op_name_scope(
+    name: Any, default_name: Any = None, values: Any = None, skip_on_eager: bool = True
+) -> Any:
+    """TensorFlow 1's scope of names, as op functions enter it; eagerly nothing unless asked for.
+
+    What the block gets is the scope's name with a slash, eagerly None.
+    """
+    if skip_on_eager and scopes.executing_eagerly():
+        return contextlib.nullcontext()
+    return name_scope(name, default_name, values)
+
+
+def shape_internal(
+    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = None
+) -> Any:
+    """The sizes of a tensor, sparse or not, as an integer vector; known ones as a constant."""
+    return later.named("intaglio.tf:shape")(input, out_type or int32, name)
+
+
+def size_internal(
+    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = int32
+) -> Any:
+    """The number of elements of a tensor, sparse or not."""
+    return later.named("intaglio.tf:size")(input, out_type, name)
+
+
+def rank_internal(input: Any, name: str | None = None, optimize: bool = True) -> Any:
+    """The rank of a tensor, sparse or not."""
+    return later.named("intaglio.tf:rank")(input, name)
 
 
 def name_from_scope_name(name: str) -> str:

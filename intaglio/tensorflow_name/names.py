@@ -14,6 +14,7 @@ from pathlib import Path
 
 from intaglio.base import alias
 from intaglio.base.import_hooks import after_import
+from intaglio.compat_v1.own_names import FLAGS_NAMES
 from intaglio.graphdef import proto_file_names
 from intaglio.tensorflow_name import absent, keras_files
 from intaglio.tensorflow_name.private_names import PrivateNames
@@ -30,7 +31,9 @@ _LOGGING = (
     "DEBUG ERROR FATAL INFO WARN debug error fatal flush get_verbosity info log log_every_n "
     "log_first_n log_if set_verbosity TaskLevelStatusMessage=info vlog warn warning"
 )
+_METRICS = "intaglio.tensorflow_name.metric_parts"
 _NEST = "intaglio.tensorflow_name.structures"
+_TPU = "intaglio.tensorflow_name.tpu_contexts"
 
 
 def _all(home: str, names: str) -> dict[str, str]:
@@ -123,8 +126,9 @@ PRIVATE: dict[str, dict[str, str]] = {
         "Tensor": "intaglio.opdef.tensor:Tensor",
         "convert_to_tensor": "intaglio.tf:convert_to_tensor",
         "device": "intaglio.tf:device",
-        "name_scope": "intaglio.tf:name_scope",
-        "name_scope_v1": "intaglio.tf:name_scope",
+        "name_scope": f"{_FRAMEWORK}:op_name_scope",
+        "name_scope_v1": "intaglio.tf:compat.v1.name_scope",
+        "name_scope_v2": "intaglio.tf:name_scope",
     },
     "python.framework.tensor": {
         "DenseSpec": "intaglio.type_specs.type_spec:TensorSpec",
@@ -233,7 +237,32 @@ PRIVATE: dict[str, dict[str, str]] = {
     "python.ops.linalg.sparse.sparse": _all(
         "intaglio.tensorflow_name.sparse_products", "CSRSparseMatrix matmul"
     ),
-    "python.ops.array_ops": _all(_FRAMEWORK, "prevent_gradient"),
+    # tf_slim, tensorlayer
+    "python.ops.array_ops": _all(
+        _FRAMEWORK, "prevent_gradient rank_internal shape_internal size_internal"
+    ),
+    "python.ops.confusion_matrix": _all(_METRICS, "remove_squeezable_dimensions"),
+    "python.ops.metrics_impl": _all(
+        _METRICS,
+        "_aggregate_variable=aggregate_variable _safe_scalar_div=safe_ratio metric_variable "
+        "_remove_squeezable_dimensions=same_ranks",
+    ),
+    # tf_models, tensorflow_gan, orbit: how many TPUs there are
+    "python.tpu.tpu_function": _all(_TPU, "TpuContext get_tpu_context tpu_shard_context"),
+    "python.tpu.embedding_context_utils": _all(
+        _TPU, "SequentialEmbeddingContext=sequential_embeddings embedding_pipelining_state"
+    ),
+    # trax, etils
+    "python.ops.numpy_ops.np_dtypes": _all(
+        "intaglio.tensorflow_name.numpy_dtypes",
+        "canonicalize_dtype default_float_type is_allow_float64 is_prefer_float32 "
+        "set_allow_float64 set_prefer_float32",
+    ),
+    "python.util.compat": _all(
+        "intaglio.tf.compat",
+        "as_bytes as_str as_str_any as_text bytes_or_text_types complex_types integral_types path_to_str "
+        "real_types",
+    ),
     "python.ops.control_flow_util": _all(
         _FRAMEWORK, "ENABLE_CONTROL_FLOW_V2 GraphOrParentsInXlaContext=in_xla_context"
     ),
@@ -439,7 +468,7 @@ PRIVATE: dict[str, dict[str, str]] = {
     },
     # zfit: parameters that are variables
     "python.ops.tensor_getitem_override": _all(_FRAMEWORK, "_slice_helper_var=slice_variable"),
-    "python.platform.flags": {"FLAGS": "absl.flags:FLAGS"},
+    "python.platform.flags": {name: f"absl.flags:{name}" for name in FLAGS_NAMES.split()},
     "python.ops.partitioned_variables": _all(
         "intaglio.compat_v1.partitioned_variables",
         "PartitionedVariable fixed_size_partitioner min_max_variable_partitioner "

@@ -30,10 +30,15 @@ def test_comes_after_what_python_has_buffered(capfd):
     assert capfd.readouterr().err == "first second\n"
 
 
-@pytest.mark.parametrize("level", [logging.INFO, logging.WARNING, logging.ERROR])
-def test_logs(level, caplog):
+# Levels of absl.logging count downwards from 0; TensorFlow takes them too.
+@pytest.mark.parametrize(
+    "stream, level",
+    [(n, n) for n in (logging.INFO, logging.WARNING, logging.ERROR)]
+    + [(0, logging.INFO), (-1, logging.WARNING), (-2, logging.ERROR)],
+)
+def test_logs(stream, level, caplog):
     with caplog.at_level(logging.INFO, logger="tensorflow"):
-        tf.print("x", tf.constant(1), output_stream=level)
+        tf.print("x", tf.constant(1), output_stream=stream)
     assert [(r.levelno, r.message) for r in caplog.records] == [(level, "x 1")]
 
 

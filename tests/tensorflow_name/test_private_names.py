@@ -21,9 +21,12 @@ from intaglio.tensorflow_name import (
     inspection,
     internals,
     lookup_functions,
+    metric_parts,
+    numpy_dtypes,
     op_definitions,
     slice_updates,
     structures,
+    tpu_contexts,
 )
 from tests.tensorflow_name.process import printed_by
 
@@ -499,3 +502,68 @@ def test_names_that_libraries_ask_for_at_import() -> None:
         print(tf.flags.DEFINE_string.__module__)
         """
     ) == ["False inputs", "True", "absl.flags._defines"]
+
+
+def test_names_of_ops_begin_with_a_scope_only_in_graphs() -> None:
+    # TensorFlow's `ops.name_scope` answers None eagerly unless it is asked not to.
+    with framework.op_name_scope(None, "scope", [1]) as scope:
+        assert scope is None
+    with framework.op_name_scope("scope", skip_on_eager=False) as scope:
+        assert scope == "scope/"
+    with tf.Graph().as_default(), framework.op_name_scope(None, "scope", [1]) as scope:
+        assert (scope, tf.constant(1).name) == ("scope/", "scope/Const:0")
+
+
+@pytest.mark.parametrize(
+    "labels, predictions, difference, ranks",
+    [
+        ((2, 1), (2,), 0, (1, 1)),
+        ((2,), (2, 1), 0, (1, 1)),
+        ((2,), (2, 3, 1), 1, (1, 2)),
+        ((2, 3), (2,), 0, (2, 1)),
+        ((2, None), (2,), 0, (1, 1)),
+    ],
+)
+def test_last_dimensions_of_one_element_are_removed_where_ranks_differ(
+    labels: Any, predictions: Any, difference: int, ranks: tuple[int, int]
+) -> None:
+    shapes: list[tuple[int, int]] = []
+
+    @tf.function
+    def traced(a: Any, b: Any) -> Any:
+        found = metric_parts.remove_squeezable_dimensions(a, b, difference)
+        shapes.append((found[0].shape.rank, found[1].shape.rank))
+        return found
+
+    traced.get_concrete_function(tf.TensorSpec(labels), tf.TensorSpec(predictions))
+    assert shapes == [ranks]
+
+
+def test_weights_get_the_rank_of_predictions() -> None:
+    values = metric_parts.same_ranks(tf.ones([2, 1]), tf.ones([2]), tf.ones([2, 1]))
+    assert [v.shape.as_list() for v in values] == [[2], [2], [2]]
+    assert metric_parts.same_ranks(tf.ones([2]), None, tf.ones([]))[2].shape.rank == 0
+
+
+def test_shards_are_those_of_the_block() -> None:
+    assert tpu_contexts.get_tpu_context().number_of_shards is None
+    with tpu_contexts.tpu_shard_context(4):
+        assert tpu_contexts.get_tpu_context().number_of_shards == 4
+        with pytest.raises(NotImplementedError, match="nested"), tpu_contexts.tpu_shard_context(2):
+            pass
+    assert tpu_contexts.get_tpu_context().number_of_shards is None
+    with tpu_contexts.sequential_embeddings():
+        assert not tpu_contexts.embedding_pipelining_state.enabled
+    assert tpu_contexts.embedding_pipelining_state.enabled
+
+
+def test_floats_of_python_are_float32_where_that_is_preferred() -> None:
+    assert numpy_dtypes.default_float_type() is np.float64
+    numpy_dtypes.set_prefer_float32(True)
+    try:
+        assert numpy_dtypes.default_float_type() is np.float32
+        assert tf.experimental.numpy.array(1.0).dtype == tf.float32
+    finally:
+        numpy_dtypes.set_prefer_float32(False)
+    with pytest.raises(NotImplementedError, match="prefer_float32"):
+        numpy_dtypes.set_allow_float64(False)

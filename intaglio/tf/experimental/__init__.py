@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from intaglio.ragged.api import RowPartition as RowPartition
     from intaglio.tf.experimental import dtensor as dtensor
     from intaglio.tf.experimental import numpy as numpy
+    from intaglio.trace.asynchronous import async_clear_error as async_clear_error
+    from intaglio.trace.asynchronous import async_scope as async_scope
 
 __all__ = [
     "ExtensionType",
@@ -76,6 +78,8 @@ LATER: dict[str, str] = {
     "dispatch_for_binary_elementwise_assert_apis": f"{_DISPATCH}:dispatch_for_binary_elementwise_assert_apis",
     "dispatch_for_unary_elementwise_apis": f"{_DISPATCH}:dispatch_for_unary_elementwise_apis",
     "unregister_dispatch_for": f"{_DISPATCH}:unregister_dispatch_for",
+    "async_clear_error": "intaglio.trace.asynchronous:async_clear_error",
+    "async_scope": "intaglio.trace.asynchronous:async_scope",
 }
 __all__ += [n for n in LATER if n not in __all__]
 
