@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 
 from intaglio.base import shapes
+from intaglio.export.loop_rules import by_loops
 from intaglio.export.portable_rules import NoRule, by_rule
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.prune import prune
@@ -23,7 +24,7 @@ def with_portable_code(graph: Graph, lacking: Container[int] = ()) -> Graph:
     for node in graph.nodes:
         current = new.copy(node)
         fits = may_be_expressed(current) and (id(node) in lacking or _lacks_code(current))
-        found = (_by_rule(new, current) or by_kernel(new, current)) if fits else None
+        found = _expression(new, current) if fits else None
         if found is None:
             new.keep(node, current)
             continue
@@ -32,9 +33,13 @@ def with_portable_code(graph: Graph, lacking: Container[int] = ()) -> Graph:
     return prune(new.result())
 
 
-def _by_rule(new: Rewriter, node: Node) -> list[SymbolicTensor] | None:
-    """The outputs by a rule for the op, which are added; None if there is none."""
-    return expressed(new, node, lambda: by_rule(node, node.inputs), NoRule)
+def _expression(new: Rewriter, node: Node) -> list[SymbolicTensor] | None:
+    """The outputs by a rule for the op, by its kernel or by loops, which are added; None if there is none."""
+    return (
+        expressed(new, node, lambda: by_rule(node, node.inputs), NoRule)
+        or by_kernel(new, node)
+        or expressed(new, node, lambda: by_loops(node, node.inputs), NoRule)
+    )
 
 
 def _lacks_code(node: Node) -> bool:

@@ -61,6 +61,7 @@ raw.expect(
             "IRFFT3D IRFFTND RFFT RFFT2D RFFT3D RFFTND"
         ),
         "text.edit_distance": "EditDistance",
+        "element_loops": "_ElementLoops",
         "fused": (
             "_CheckIndices _FusedCell _FusedElementwise _FusedLayers _FusedReduction _FusedRows _Program _AddAt "
             "_Perturb _View _Wrap _ReluMaxPool _ReluMaxPoolGrad"

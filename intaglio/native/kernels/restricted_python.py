@@ -634,6 +634,14 @@ def _library(function: Any, kinds: tuple[str, ...]) -> Library:
     return Library(lambda: _source(function, kinds))
 
 
+def step(function: Any, kinds: tuple[str, ...]) -> entry.Step:
+    """One call of the function on its arrays, then the numbers as one more. Raises Unsupported for others."""
+    if not all(k in _ELEMENTS or k in ("i64", "double") for k in kinds):
+        raise Unsupported(f"{function.__name__} of {', '.join(kinds)}")
+    kernel = _library(function, kinds).entry(_kernel_name(function), shared=False)
+    return entry.Step(kernel.for_dims((1,)), ())
+
+
 def loops(function: Any, kinds: tuple[str, ...]) -> Run | None:
     """(arrays and numbers..., rows) runs the function over rows `0` to `rows`; on all threads if `shared`.
 

@@ -1,0 +1,186 @@
+"""Ops without other expressions as loops over elements: which function of `loops/` computes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from intaglio.base.dtypes import DType, float32, float64, int64
+from intaglio.export.portable_rules import NoRule
+from intaglio.ir.graph import Node, SymbolicTensor
+from intaglio.opdef import late, raw
+from intaglio.opdef.late import OpReference
+from intaglio.opdef.op import Op
+
+Rule = Callable[[Node, Sequence[SymbolicTensor]], Sequence[Any]]
+# The rules, by the names of ops.
+OPS: dict[str, Rule] = {}
+# The rounds of a series of the exponential, which is one for matrices of norms up to 1/2.
+_TERMS = 18
+
+
+def by_loops(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    """The outputs of a node by loops, recorded in the graph that is written. Raises NoRule."""
+    rule = OPS.get(node.op.name)
+    if rule is None:
+        raise NoRule
+    return rule(node, inputs)
+
+
+def _rule(*ops: Op | OpReference) -> Callable[[Rule], Rule]:
+    def register(function: Rule) -> Rule:
+        OPS.update({op.name: function for op in ops})
+        return function
+
+    return register
+
+
+def _loops(
+    function: str,
+    inputs: Sequence[Any],
+    outputs: Sequence[tuple[DType, Sequence[int]]],
+    owned: Sequence[tuple[DType, int]],
+    *integers: int,
+) -> list[Any]:
+    """What a function writes to outputs of these dtypes and shapes; `owned` are arrays of its own.
+
+    Outputs without elements come last: nothing is written to them.
+    """
+    written = [o for o in outputs if math.prod(o[1])]
+    if written != [*outputs][: len(written)] or not written:
+        raise NoRule
+    empty = [np.zeros(dims, t.numpy) for t, dims in outputs[len(written) :]]
+    arrays = [*[(t, 1) for t, _ in outputs[len(written) :]], *owned]
+    found = raw._ElementLoops(
+        list(inputs),
+        function=f"intaglio.export.loops.{function}",
+        integers=list(map(int, integers)),
+        shapes=[tuple(dims) for _, dims in written],
+        Tout=[t for t, _ in written],
+        owned_sizes=[size for _, size in arrays],
+        Towned=[t for t, _ in arrays],
+    )
+    rest = [
+        raw.Const(value=a, dtype=t)
+        for a, (t, _) in zip(empty, outputs[len(written) :], strict=True)
+    ]
+    return [*found, *rest]
+
+
+def _matrices(value: SymbolicTensor) -> tuple[tuple[int, ...], int, int, int]:
+    """The dimensions before those of matrices, how many these are, and their rows and columns."""
+    dims = tuple([d for d in value.dims or () if d is not None])
+    if value.dtype not in (float32, float64) or len(dims) < 2:
+        raise NoRule
+    return dims[:-2], math.prod(dims[:-2]), dims[-2], dims[-1]
+
+
+@_rule(late.Qr)
+def _orthogonalised(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    (x,) = inputs
+    before, batch, m, n = _matrices(x)
+    k = m if node.attrs["full_matrices"] else min(m, n)
+    outputs = [(x.dtype, (*before, m, k)), (x.dtype, (*before, k, n))]
+    owned = [(float64, m * n), (float64, min(m, n)), (float64, m * k)]
+    return _loops("matrices:qr", [x], outputs, owned, batch, m, n, k)
+
+
+@_rule(late.Lu)
+def _factorised(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    (x,) = inputs
+    before, batch, n, _ = _matrices(x)
+    outputs = [(x.dtype, (*before, n, n)), (node.outputs[1].dtype, (*before, n))]
+    return _loops("matrices:lu", [x], outputs, [(float64, n * n), (int64, n)], batch, n)
+
+
+@_rule(late.LogMatrixDeterminant)
+def _logarithm_of_determinant(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    (x,) = inputs
+    before, batch, n, _ = _matrices(x)
+    owned = [(float64, n * n), (int64, n)]
+    return _loops("matrices:log_determinant", [x], [(x.dtype, before)] * 2, owned, batch, n)
+
+
+@_rule(late.MatrixDeterminant)
+def _determinant(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    (x,) = inputs
+    before, batch, n, _ = _matrices(x)
+    owned = [(float64, n * n), (int64, n)]
+    return _loops("matrices:determinant", [x], [(x.dtype, before)], owned, batch, n)
+
+
+@_rule(late.MatrixSolve)
+def _solved(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    x, right = inputs
+    before, batch, n, k = _matrices(right)
+    owned = [(float64, n * n), (int64, n), (float64, n)]
+    integers = batch, n, k, node.attrs["adjoint"]
+    return _loops("matrices:solve", [x, right], [(x.dtype, (*before, n, k))], owned, *integers)
+
+
+@_rule(late.MatrixInverse)
+def _inverted(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    (x,) = inputs
+    before, batch, n, _ = _matrices(x)
+    one = np.broadcast_to(np.eye(n, dtype=x.dtype.numpy), (*before, n, n)).copy()
+    owned = [(float64, n * n), (int64, n), (float64, n)]
+    integers = batch, n, n, node.attrs["adjoint"]
+    return _loops("matrices:solve", [x, one], [(x.dtype, (*before, n, n))], owned, *integers)
+
+
+@_rule(late.MatrixTriangularSolve)
+def _substituted(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    x, right = inputs
+    before, batch, n, k = _matrices(right)
+    if _matrices(x)[0] != before:
+        raise NoRule
+    integers = batch, n, k, node.attrs["lower"], node.attrs["adjoint"]
+    outputs = [(x.dtype, (*before, n, k))]
+    return _loops("matrices:triangular", [x, right], outputs, [(float64, n)], *integers)
+
+
+@_rule(late.Cholesky)
+def _root(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    (x,) = inputs
+    before, batch, n, _ = _matrices(x)
+    outputs = [(x.dtype, (*before, n, n))]
+    return _loops("matrices:cholesky", [x], outputs, [(float64, n * n)], batch, n)
+
+
+@_rule(late.SelfAdjointEigV2)
+def _eigenvalues(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    (x,) = inputs
+    before, batch, n, _ = _matrices(x)
+    wanted = bool(node.attrs["compute_v"])
+    vectors = (*before, n, n) if wanted else (0,)
+    outputs = [(x.dtype, (*before, n)), (x.dtype, vectors)]
+    owned = [(float64, n * n)] * 2
+    return _loops("matrices:eigen", [x], outputs, owned, batch, n, wanted)
+
+
+@_rule(late.Svd)
+def _singular_values(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    (x,) = inputs
+    before, batch, rows, columns = _matrices(x)
+    m, n = max(rows, columns), min(rows, columns)
+    wanted = bool(node.attrs["compute_uv"])
+    k = m if node.attrs["full_matrices"] else n
+    longer, shorter = (*before, m, k), (*before, n, n)
+    vectors = [shorter, longer] if rows < columns else [longer, shorter]
+    shapes = [(*before, n), *(vectors if wanted else [(0,), (0,)])]
+    owned = [(float64, m * n), (float64, n * n), (float64, m * k), (int64, n), (float64, n)]
+    integers = batch, rows, columns, k, wanted
+    return _loops("matrices:svd", [x], [(x.dtype, s) for s in shapes], owned, *integers)
+
+
+@_rule(late.MatrixExponential)
+def _exponential(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    (x,) = inputs
+    before, batch, n, _ = _matrices(x)
+    owned = [(float64, n * n)] * 3
+    return _loops(
+        "matrices:exponential", [x], [(x.dtype, (*before, n, n))], owned, batch, n, _TERMS
+    )

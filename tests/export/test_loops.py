@@ -1,0 +1,224 @@
+"""Ops that libraries compute by loops over elements: equal to their kernels, in Python and as machine code."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import intaglio
+from intaglio import tf
+from intaglio.export.loops import matrices
+from intaglio.opdef import raw
+from tests.export.loaded import Loaded
+
+needs_cc = pytest.mark.skipif(not shutil.which("cc"), reason="there is no C compiler")
+
+
+def exported(function: Any, folder: pathlib.Path, *arrays: Any) -> tuple[dict[str, Any], Any]:
+    """The results of a library, by name, and those in Python."""
+    specs = [tf.TensorSpec(a.shape, a.dtype, name=f"x{i}") for i, a in enumerate(arrays)]
+    concrete = tf.function(function).get_concrete_function(*specs)
+    library = Loaded(intaglio.export_library(concrete, folder / "model", kinds=["shared"]))
+    found = library.call("run", {f"x{i}": a for i, a in enumerate(arrays)})
+    library.close()
+    return found, concrete(*map(tf.constant, arrays))
+
+
+def near(found: Any, expected: Any, tolerance: float) -> None:
+    expected = np.asarray(expected)
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype
+    largest = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance * largest)
+
+
+def normal(*shape: int, dtype: str = "float64") -> Any:
+    return np.random.default_rng(sum(shape)).normal(size=shape).astype(dtype)
+
+
+def adjoint(x: Any) -> Any:
+    return np.swapaxes(x, -1, -2)
+
+
+# -- matrices -------------------------------------------------------------------------------------------
+
+SQUARE: dict[str, Any] = {
+    "lu": lambda x: tf.linalg.lu(x)._asdict(),
+    "lu_int64": lambda x: {"p": tf.linalg.lu(x, tf.int64).p},
+    "logarithm": lambda x: tf.linalg.slogdet(x)._asdict(),
+    "exponential": lambda x: {"y": tf.linalg.expm(x), "large": tf.linalg.expm(x * 20.0)},
+    "qr": lambda x: tf.linalg.qr(x)._asdict(),
+}
+
+
+@needs_cc
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (2, 3, 5, 5), (33, 33)])
+@pytest.mark.parametrize("name", SQUARE)
+def test_square_matrices(
+    name: str, shape: tuple[int, ...], dtype: str, tmp_path: pathlib.Path
+) -> None:
+    x = normal(*shape, dtype=dtype) / np.asarray(shape[-1], dtype)
+    found, expected = exported(SQUARE[name], tmp_path, x)
+    for label, value in expected.items():
+        near(found[label], value, 2e-4 if dtype == "float32" else 1e-11)
+
+
+@needs_cc
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_large_matrices(dtype: str, tmp_path: pathlib.Path) -> None:
+    """More rows than kernels of small matrices have lanes for, from both sides."""
+
+    def f(x: Any, y: Any) -> Any:
+        s = tf.matmul(x, x, transpose_b=True) / 40.0 + tf.eye(40, dtype=x.dtype)
+        half = tf.linalg.cholesky(s)
+        found = {"cholesky": half, "inverse": tf.linalg.inv(s), "determinant": tf.linalg.det(s)}
+        for side in (False, True):
+            found[f"solved_{side}"] = tf.linalg.solve(x + 9.0 * tf.eye(40, dtype=x.dtype), y, side)
+            found[f"lower_{side}"] = tf.linalg.triangular_solve(half, y, True, side)
+            found[f"upper_{side}"] = tf.linalg.triangular_solve(adjoint_of(half), y, False, side)
+        return found
+
+    def adjoint_of(x: Any) -> Any:
+        return tf.linalg.matrix_transpose(x)
+
+    found, expected = exported(
+        f, tmp_path, normal(2, 40, 40, dtype=dtype), normal(2, 40, 3, dtype=dtype)
+    )
+    for label, value in expected.items():
+        near(found[label], value, 2e-3 if dtype == "float32" else 1e-11)
+
+
+@needs_cc
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize("shape", [(5, 3), (2, 3, 5), (4, 4), (1, 3), (6, 1)])
+def test_orthogonal_factors(
+    shape: tuple[int, ...], full: bool, dtype: str, tmp_path: pathlib.Path
+) -> None:
+    """QR has LAPACK's signs; those of singular vectors are free."""
+    x = normal(*shape, dtype=dtype)
+
+    def f(x: Any) -> Any:
+        s, u, v = tf.linalg.svd(x, full_matrices=full)
+        q, r = tf.linalg.qr(x, full_matrices=full)
+        return {"s": s, "u": u, "v": v, "q": q, "r": r, "alone": tf.linalg.svd(x, compute_uv=False)}
+
+    found, expected = exported(f, tmp_path, x)
+    tolerance = 2e-5 if dtype == "float32" else 1e-12
+    for label in ("s", "alone", "q", "r"):
+        near(found[label], expected[label], tolerance)
+    least = min(shape[-2:])
+    for label in ("u", "v"):
+        vectors = found[label]
+        assert vectors.shape == expected[label].shape
+        one = adjoint(vectors) @ vectors
+        near(one, np.broadcast_to(np.eye(one.shape[-1], dtype=dtype), one.shape), tolerance)
+    product = (found["u"][..., :least] * found["s"][..., None, :]) @ adjoint(
+        found["v"][..., :least]
+    )
+    near(product, x, tolerance)
+
+
+@needs_cc
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("shape", [(1, 1), (5, 5), (2, 3, 4, 4), (20, 20)])
+def test_symmetric_matrices(shape: tuple[int, ...], dtype: str, tmp_path: pathlib.Path) -> None:
+    """The lower triangle alone counts; values in ascending order."""
+
+    def f(x: Any) -> Any:
+        e, v = tf.linalg.eigh(x)
+        return {"e": e, "v": v, "alone": tf.linalg.eigvalsh(x)}
+
+    x = normal(*shape, dtype=dtype)
+    found, expected = exported(f, tmp_path, x)
+    tolerance = 1e-5 if dtype == "float32" else 1e-13
+    near(found["e"], expected["e"], tolerance)
+    near(found["alone"], expected["e"], tolerance)
+    lower = np.tril(x)
+    symmetric = lower + adjoint(np.tril(x, -1))
+    near((found["v"] * found["e"][..., None, :]) @ adjoint(found["v"]), symmetric, 4 * tolerance)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(1, 5),
+    st.integers(1, 5),
+    st.lists(st.sampled_from([0.0, 1.0, -1.0, 1e-8, 1e8, 3.0]), min_size=25, max_size=25),
+    st.booleans(),
+)
+def test_matrices_of_any_rank(rows: int, columns: int, elements: list[float], full: bool) -> None:
+    """In Python: factors of matrices with zeros, equal rows and unlike sizes give the matrix."""
+    x = np.array(elements[: rows * columns])
+    m, n = max(rows, columns), min(rows, columns)
+    k = m if full else n
+    s, longer, shorter = np.empty(n), np.empty(m * k), np.empty(n * n)
+    u, v = (shorter, longer) if rows < columns else (longer, shorter)
+    own = np.empty(m * n), np.empty(n * n), np.empty(m * k), np.empty(n, np.int64), np.empty(n)
+    matrices.svd(s, u, v, *own, x, 1, rows, columns, k, 1, 0, 1)
+    us, vs = u.reshape(rows, -1), v.reshape(columns, -1)
+    scale = max(np.abs(x).max(), 1e-300)
+    np.testing.assert_allclose(
+        (us[:, :n] * s) @ vs[:, :n].T, x.reshape(rows, columns), atol=1e-13 * scale
+    )
+    np.testing.assert_allclose(us.T @ us, np.eye(us.shape[1]), atol=1e-12)
+    np.testing.assert_allclose(vs.T @ vs, np.eye(vs.shape[1]), atol=1e-12)
+    assert (np.diff(s) <= 0).all()
+    k = rows if full else n
+    q, r = np.empty(rows * k), np.empty(k * columns)
+    matrices.qr(
+        q, r, np.empty(m * n), np.empty(n), np.empty(rows * k), x, 1, rows, columns, k, 0, 1
+    )
+    found = q.reshape(rows, k) @ r.reshape(k, columns)
+    np.testing.assert_allclose(found, x.reshape(rows, columns), atol=1e-13 * scale)
+
+
+@needs_cc
+def test_singular_matrices(tmp_path: pathlib.Path) -> None:
+    """A determinant is 0, its logarithm minus infinity; what has NaN has NaN as its values, and ends."""
+
+    def f(x: Any, y: Any) -> Any:
+        sign, size = tf.linalg.slogdet(x)
+        return {
+            "sign": sign,
+            "size": size,
+            "s": tf.linalg.svd(y, compute_uv=False),
+            "e": tf.linalg.eigvalsh(y),
+        }
+
+    x, y = np.ones((3, 3)), normal(3, 3)
+    y[1, 0] = np.nan
+    specs = [tf.TensorSpec((3, 3), tf.float64, name=n) for n in ("x", "y")]
+    concrete = tf.function(f).get_concrete_function(*specs)
+    library = Loaded(intaglio.export_library(concrete, tmp_path / "model", kinds=["shared"]))
+    found = library.call("run", {"x": x, "y": y})
+    library.close()
+    assert (found["sign"], found["size"]) == (0.0, -np.inf)
+    assert np.isnan(found["s"]).all()
+    assert np.isnan(found["e"]).all()
+
+
+# -- the op ---------------------------------------------------------------------------------------------
+
+
+def test_loops_are_an_op_with_a_kernel() -> None:
+    """Interpreted, the op is the function itself."""
+    x = normal(2, 3, 3)
+    sign, size = raw._ElementLoops(
+        [tf.constant(x)],
+        function="intaglio.export.loops.matrices:log_determinant",
+        integers=[2, 3],
+        shapes=[(2,), (2,)],
+        Tout=[tf.float64, tf.float64],
+        owned_sizes=[9, 3],
+        Towned=[tf.float64, tf.int64],
+    )
+    own = np.linalg.slogdet(x)
+    np.testing.assert_allclose(sign, own.sign)
+    np.testing.assert_allclose(size, own.logabsdet)
