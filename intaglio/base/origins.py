@@ -113,6 +113,14 @@ def capture(skip: int = 1, most: int = MAX_FRAMES) -> Origin:
     owners = _owners
     end, callers = _enclosing.innermost if most <= MAX_FRAMES else (None, ())
     # Every node of a trace walks the stack: most of its frames are the package's own.
+    try:
+        while frame is not end and not owners[frame.f_code.co_filename]:
+            frame = frame.f_back
+    except (
+        AttributeError,
+        KeyError,
+    ):  # the end of the stack; a file that is seen for the first time
+        pass
     while frame is not None:
         code = frame.f_code
         try:
@@ -164,7 +172,7 @@ def users_frames(frame: FrameType | None, end: FrameType | None) -> Iterator[Fra
     owners = _owners
     while frame is not end and frame is not None:
         name = frame.f_code.co_filename
-        if (owners[name] if name in owners else _owner(name)) == _USERS:
+        if (name not in owners or owners[name]) and _owner(name) == _USERS:
             yield frame
         frame = frame.f_back
 

@@ -16,6 +16,7 @@ from intaglio.autograph.reads import absorb
 from intaglio.autograph.side_effects import Effects
 from intaglio.base import nest, origins
 from intaglio.base.devices import is_host, placed
+from intaglio.base.locks import lasting_lock
 from intaglio.base.origins import Frame, Origin
 from intaglio.base.shapes import TensorShape
 from intaglio.function import pipeline, trace_limits
@@ -46,6 +47,8 @@ from intaglio.type_specs.type_spec import TensorSpec
 
 # Numbers that make the names of traces unique in a process, as TensorFlow names its functions.
 _uids = itertools.count(1)
+# Held while a trace's next call chooses what it runs.
+_preparing = lasting_lock()
 
 
 class UnknownArgument:
@@ -81,7 +84,8 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         )
         self._frozen: FrozenGraph | None = None
         self._run: Callable[..., tuple[Any, ...]] | None = None
-        self._is_optimized = False
+        self._was_called = False
+        self._is_optimizing = False  # a thread is preparing `_run`
         # The accelerator of the graph's nodes once it has been looked for, empty if there is none.
         self._placed: str | None = None
         self._arrays: tuple[Any, ...] | None = None
@@ -424,28 +428,37 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
             self.fail(e)
 
     def prepare(self) -> Callable[..., tuple[Any, ...]]:
-        """The graph as a Python function of arrays: arguments, then captures."""
-        if self.jit_compile or (pipeline.compiles_ahead(self.frozen) and not self._trains):
-            return self.optimized_run()
-        run = pipeline.quick(self.frozen, self.optimized_run)
-        if not self._is_optimized:  # by another thread, meanwhile
-            self._run = run
-        return run
+        """The graph as a Python function of arrays, arguments and then captures, for the next call.
+
+        The first call runs node by node, and what comes after it is optimised.
+        """
+        if not self._prepares_first:
+            with _preparing:
+                is_first, self._was_called = not self._was_called, True
+                if is_first or self._is_optimizing:
+                    return functools.partial(interpreter.run_nodes, self.frozen)
+                self._is_optimizing = True
+        return self.optimized_run()
+
+    @property
+    def _prepares_first(self) -> bool:
+        """Whether the function of all calls is prepared before the first one, for all are to give the same."""
+        if self.jit_compile or pipeline.optimizes_first(self.frozen):
+            return True
+        return pipeline.compiles_ahead(self.frozen) and not self._trains
 
     def optimized_run(self) -> Callable[..., tuple[Any, ...]]:
         """The same, optimised; for a trace that is called again."""
         run = self._run
-        if run is None or not self._is_optimized:
+        if run is None:
             make = pipeline.compiled if self.jit_compile else pipeline.optimized_run
             if self.jit_compile is None:
                 make = functools.partial(pipeline.tiered, trains=self._trains)
-            # Other threads run what there is until this one is done.
-            self._is_optimized = True
+            self._is_optimizing = True
             try:
                 run = self._run = make(self.frozen)
-            except BaseException:
-                self._is_optimized = False
-                raise
+            finally:
+                self._is_optimizing = False
         return run
 
     def advance_counters(self) -> None:

@@ -25,15 +25,12 @@ from intaglio.runtime import interpreter
 Runnable = Callable[..., tuple[Any, ...]]
 
 
-def quick(graph: Graph, repeated: Callable[[], Runnable]) -> Runnable:
-    """The graph as it was traced, for its first run: nothing is spent on it; `repeated` gives what runs then.
+def optimizes_first(graph: Graph) -> bool:
+    """Whether optimisation changes results, as by the order of sums.
 
-    Where optimisation changes results, as by the order of sums, it comes before the first run, so that
-    every call of a trace gives the same bits for the same tensors.
+    It comes before the first run then, so that every call of a trace gives the same bits for the same tensors.
     """
-    if changes_results(graph) and _optimizes():
-        return optimized_run(graph)
-    return interpreter.FirstCall(graph, repeated)
+    return changes_results(graph) and _optimizes()
 
 
 def optimized_run(graph: Graph) -> Runnable:

@@ -92,32 +92,12 @@ def repeated(graph: Graph) -> Compiled:
     return found
 
 
-class FirstCall:
-    """A graph as a function whose first call runs it node by node.
+def run_nodes(graph: Graph, *arrays: Any) -> tuple[Any, ...]:
+    """The graph's outputs for arrays, computed node by node: for a graph that may run only once.
 
-    Generating code takes longer than running it once, and many traces are called once. `repeated` gives the
-    function for further calls; without it that is the generated code of the graph as it is.
+    Generating code takes longer than running it once, and many traces are called once. Values are
+    dropped after their last use.
     """
-
-    __slots__ = ("_called", "_graph", "_repeated")
-
-    def __init__(self, graph: Graph, repeated: Callable[[], Compiled] | None = None) -> None:
-        self._graph = graph
-        self._repeated = repeated
-        self._called = False
-
-    def __call__(self, *arrays: Any) -> tuple[Any, ...]:
-        if not self._called:
-            self._called = True
-            return _run_nodes(self._graph, arrays)
-        run = self if self._repeated is None else self._repeated()
-        if run is self:  # also while another thread prepares that function
-            run = compiled(self._graph)
-        return run(*arrays)
-
-
-def _run_nodes(graph: Graph, arrays: Sequence[Any]) -> tuple[Any, ...]:
-    """The graph's outputs for arrays, computed node by node; values are dropped after their last use."""
     _check_runnable(graph)
     last = _last_uses(graph).dropped
     # By id: tensors compare element by element.
@@ -464,7 +444,7 @@ def _running(error: BaseException) -> Iterator[_Running]:
     while traceback is not None:
         frame = traceback.tb_frame
         code = GeneratedCode.of(frame)
-        if frame.f_code is _run_nodes.__code__ and "operands" in frame.f_locals:
+        if frame.f_code is run_nodes.__code__ and "operands" in frame.f_locals:
             yield _Running(frame.f_locals["node"], frame.f_locals["operands"])
         elif code is not None and code.line_map:
             code.show()

@@ -184,7 +184,7 @@ def lift(tensor: Tensor) -> EagerTensor:
     inputs = [n.outputs[0] for n in nodes if n.op is raw.Placeholder]
     arrays = [_value_of(v) for v in inputs]
     graph = FrozenGraph("initial_value", inputs, nodes, [tensor])
-    return from_array(interpreter.FirstCall(graph)(*arrays)[0])
+    return from_array(interpreter.run_nodes(graph, *arrays)[0])
 
 
 def nodes_above(tensor: SymbolicTensor) -> Sequence[Node]:

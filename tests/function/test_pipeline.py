@@ -4,6 +4,7 @@ import numpy as np
 
 from intaglio import tf
 from intaglio.function import pipeline
+from intaglio.runtime import interpreter
 
 
 def test_both_forms_of_a_graph_agree():
@@ -16,7 +17,7 @@ def test_both_forms_of_a_graph_agree():
 
     concrete = f.get_concrete_function(tf.TensorSpec([None]))
     array = np.array([1.5, -0.0, np.inf], np.float32)
-    quick = pipeline.quick(concrete.frozen, concrete.optimized_run)(array)
+    quick = interpreter.run_nodes(concrete.frozen, array)
     optimized_run = pipeline.optimized_run(concrete.frozen)(array)
     for a, b in zip(quick, optimized_run, strict=True):
         np.testing.assert_array_equal(a, b)
@@ -27,10 +28,10 @@ def test_the_first_call_is_not_optimised_and_later_ones_are():
     f = tf.function(lambda x: x + 1)
     f(tf.constant(1))
     (concrete,) = f._list_all_concrete_functions()
-    assert not concrete._is_optimized
+    assert concrete._run is None
     for _ in range(3):
         assert int(f(tf.constant(1))) == 2
-    assert concrete._is_optimized
+    assert concrete._run is not None
 
 
 def test_effects_are_the_same_in_both_forms():

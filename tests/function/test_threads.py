@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 
+import numpy as np
 import pytest
 
 from intaglio import tf
@@ -188,8 +189,9 @@ def test_one_thread_compiles_while_others_run_what_there_is(monkeypatch):
     monkeypatch.setattr(pipeline, "tiered", slow)
     concrete = tf.function(lambda x: x + 1).get_concrete_function(tf.constant(1))
     concrete.prepare()
-    in_threads([concrete.optimized_run] * 4)
+    runs = in_threads([concrete.prepare] * 4)
     assert len(made) == 1
+    assert [int(run(np.int32(1))[0]) for run in runs] == [2] * 4
 
 
 def test_a_function_that_calls_itself_on_python_numbers():

@@ -122,7 +122,7 @@ def _shape_shown(array: np.ndarray, hidden: str) -> Any:
 
 def first_call(graph: Graph, arrays: list[Any]) -> list[Any]:
     """The graph run node by node, as its first call is."""
-    return list(interpreter.FirstCall(graph)(*arrays))
+    return list(interpreter.run_nodes(graph, *arrays))
 
 
 def traced(
