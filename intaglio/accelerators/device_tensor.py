@@ -5,11 +5,11 @@ The value is an array of jax, or one of the host that goes to the devices when a
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from intaglio import xla
 from intaglio.base.dtypes import BY_NUMPY, DType
+from intaglio.opdef import operators
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.type_specs.type_spec import TensorSpec
@@ -77,11 +77,8 @@ def through_the_door(special: str) -> Any:
     return operate
 
 
-def take_operators(kind: type[DeviceTensor], names: Iterable[str]) -> None:
-    """Gives a subclass these operators, and the hash that Python unsets with `__eq__`."""
-    for special in names:
-        setattr(kind, special, through_the_door(special))
-    kind.__hash__ = Tensor.__hash__  # type: ignore[method-assign]  # Python unsets it with __eq__
+for _special in ("__getitem__", "__neg__", "__abs__", "__invert__", *operators.FAST):
+    setattr(DeviceTensor, _special, through_the_door(_special))
+DeviceTensor.__hash__ = Tensor.__hash__  # type: ignore[method-assign]  # Python unsets it with __eq__
 
-
-__all__ = ["DeviceTensor", "take_operators", "through_the_door"]
+__all__ = ["DeviceTensor", "through_the_door"]

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from intaglio import xla
-from intaglio.accelerators.device_tensor import DeviceTensor, take_operators, through_the_door
+from intaglio.accelerators.device_tensor import DeviceTensor, through_the_door
 from intaglio.accelerators.op_graphs import SEEDS, graph_of, key_of
 from intaglio.base import errors, shapes
 from intaglio.base.devices import DEVICE, is_host
@@ -350,9 +350,6 @@ def _quick(op: Any, special: str) -> Any:
     return operate
 
 
-take_operators(
-    AcceleratorTensor, ("__getitem__", "__neg__", "__abs__", "__invert__", *operators.FAST)
-)
 for _special, (_op_of, _) in operators.FAST.items():
     # Comparisons and what has attributes go through the door.
     if "scalar" in _op_of().rules and not _op_of().attr_names:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from intaglio import xla
-from intaglio.accelerators.device_tensor import DeviceTensor, take_operators
+from intaglio.accelerators.device_tensor import DeviceTensor
 from intaglio.accelerators.op_graphs import graph_of, key_of
 from intaglio.base import errors, shapes
 from intaglio.distribute.dtensor.layouts import Layout, Mesh
 from intaglio.ir.graph import Graph
 from intaglio.ir.memo import memoized
-from intaglio.opdef import operators, raw
+from intaglio.opdef import raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.ops.text.tensor_text import printed
 from intaglio.optimize.pipeline import optimize
@@ -86,9 +86,6 @@ class DTensor(DeviceTensor):
     def __repr__(self) -> str:
         shape = shapes.text(self.dims)
         return f"<tf.Tensor: shape={shape}, dtype={self.dtype.name}, value={self._text()}>"
-
-
-take_operators(DTensor, (*operators.FAST, "__getitem__"))
 
 
 def is_of_host(array: Any) -> bool:
