@@ -55,7 +55,8 @@ class DecodeCSV(Op):
         array = np.asarray(records, object).reshape(-1)
         cut = _Cutter(field_delim.encode(), use_quote_delim, list(select_cols))
         wanted = len(record_defaults)
-        columns: Sequence[_Fields] | None = cut.columns(array)
+        many = array.size >= native_strings.MIN_NATIVE_STRINGS
+        columns: Sequence[_Fields] | None = cut.columns(array) if many else None
         if columns is None or len(columns) != wanted:
             columns = cut.checked_columns(array.tolist(), wanted)
         missing = (b"", na_value.encode())
@@ -146,6 +147,9 @@ class _Cutter:
         return [found[c] for c in self._chosen if c < len(found)]
 
     def _all(self, text: bytes) -> list[bytes]:
+        ends = b"\n" in text or b"\r" in text
+        if text and not ends and not (self._quotes and b'"' in text):
+            return text.split(self._delimiter)
         found: list[bytes] = []
         at = 0
         while at < len(text):
@@ -289,7 +293,7 @@ def _numbers(number: int, fields: _Fields, dtype: DType, records: Any = None) ->
     try:
         wide = _read(fields, whole)
         numbers = wide.astype(dtype.numpy, copy=False)
-        if whole and (numbers != wide).any():
+        if dtype is int32 and (numbers != wide).any():
             raise OverflowError
         return numbers
     except (ValueError, OverflowError):
@@ -310,9 +314,11 @@ def _numbers(number: int, fields: _Fields, dtype: DType, records: Any = None) ->
 def _read(fields: _Fields, whole: bool) -> np.ndarray:
     """Numbers as int64 or float64. Raises ValueError or OverflowError for what is none."""
     read: Any = int if whole else float
-    array = fields if isinstance(fields, Spans) else filled(fields, -1)
-    integers, numbers = native_strings.integers, native_strings.numbers
-    found = integers(array, signed=True) if whole else numbers(array)
+    found: Any = None
+    if isinstance(fields, Spans) or len(fields) >= native_strings.MIN_NATIVE_STRINGS:
+        array = fields if isinstance(fields, Spans) else filled(fields, -1)
+        integers, numbers = native_strings.integers, native_strings.numbers
+        found = integers(array, signed=True) if whole else numbers(array)
     if found is None:
         values, some, unusual = None, fields, None
     else:
