@@ -65,14 +65,20 @@ def test_a_few_hundred_inputs_have_no_findings() -> None:
 
 
 WRONG = """
-import os, pathlib, signal, sys
+import os, pathlib, signal, sys, time
 from trust.fuzzing import runner
+
+def work(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end: pass
 
 class Wrong(runner.Format):
     name = "wrong"
     def seeds(self): return None
     def make(self, rng): self.count = getattr(self, "count", 0) + 1; return rng.random()
+    def valid(self): return None
     def run(self, value):
+        if value is None: return work(2.0)
         index = NUMBERS[value]
         if index == 2: os.kill(os.getpid(), signal.SIGSEGV)
         if index == 4: raise KeyError("k")
@@ -89,6 +95,7 @@ print(sorted(rows[0].counts.items()))
 """
 
 
+# The first input that a process reads imports what reads it, which is no hang.
 def test_every_kind_of_finding_is_seen_and_the_rest_goes_on() -> None:
     done = run("-c", WRONG)
     found, counts = done.stdout.splitlines()

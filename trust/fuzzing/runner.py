@@ -155,9 +155,10 @@ def _child(kind: type[Format], seed: int, span: range, state: Any, folder: pathl
     os.chdir(own)
     log = os.open(folder / "findings", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     counts = [0] * len(VERDICTS)
-    # Nothing hangs before the first input.
+    # Nothing hangs before the first input, for which nothing is left to import.
     _STATE.pack_into(state, 0, span.start - 1, 0.0, *counts)
     made = ready(kind, folder, own)
+    made.run(made.valid())
     for index in span:
         _STATE.pack_into(state, 0, index, time.time(), *counts)
         verdict, what, where = judged(made, generator(seed, kind.name, index))
