@@ -62,6 +62,10 @@ def bincount(
 
 
 def _length(arr: Tensor, minlength: Any, maxlength: Any) -> Tensor:
+    bounds = (minlength, maxlength)
+    if all(isinstance(n, (int, np.integer)) for n in bounds) and minlength >= maxlength:
+        # Whatever the largest integer is: the shape of the result is known.
+        return _integer(maxlength, arr)
     one = constant_of(1, arr)
     some = raw.Greater(raw.Size(arr), np.asarray(0, np.int32))
     needed = raw.AddV2(reduce_max(arr), one, name="add")

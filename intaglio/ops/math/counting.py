@@ -14,12 +14,46 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.families import constant
+from intaglio.ops.restricted import run_loops
 
 WEIGHTS = (int32, int64, float32, float64)
 
 
+# What NumPy takes for an integer that it counts, or adds the weight of, in multiplications.
+WORK_PER_COUNTED, WORK_PER_WEIGHT = 8, 32
+
+
+def count_integers(bins: Any, values: Any, size: Any, count: Any, begin: Any, end: Any) -> None:
+    """How often each integer below `size` is among the first `count`."""
+    for _ in range(begin, end):  # one row: all of them
+        for i in range(count):
+            value = values[i]
+            if value < size:
+                bins[value] += 1
+
+
+def add_weights(
+    bins: Any, values: Any, weights: Any, size: Any, count: Any, begin: Any, end: Any
+) -> None:
+    """The sums of the weights of each integer below `size` among the first `count`, in their order."""
+    for _ in range(begin, end):
+        for i in range(count):
+            value = values[i]
+            if value < size:
+                bins[value] += weights[i]
+
+
 def _total(values, size: int, weights, dtype, binary: bool):
     """How often each value below `size` occurs, or the sum of its weights: others have one bin more."""
+    n = values.size
+    if not binary and not weights.size:
+        bins = np.zeros(size, np.int64)
+        if run_loops(count_integers, WORK_PER_COUNTED * n, bins, values, size, n, rows=1):
+            return bins.astype(dtype)
+    elif not binary:
+        bins, flat = np.zeros(size, dtype), weights.reshape(-1)
+        if run_loops(add_weights, WORK_PER_WEIGHT * n, bins, values, flat, size, n, rows=1):
+            return bins
     places = np.minimum(values, size)
     if not binary and not weights.size:
         return np.bincount(places, minlength=size + 1)[:size].astype(dtype)
