@@ -22,7 +22,7 @@ INTERNAL: dict[str, dict[str, str]] = {
     "": {
         "CompositeTensor": "intaglio.base.composite:CompositeTensor",
         "EagerTensor": "intaglio.runtime.eager:EagerTensor",
-        "FuncGraph": "intaglio.trace.graph:FuncGraph",
+        "FuncGraph": "intaglio.trace.opened_graph:OpenedGraph",
         "SymbolicTensor": "intaglio.ir.graph:SymbolicTensor",
         "distribute": "intaglio.tf.internal.distribute",
         "smart_cond": "intaglio.composite_ops.smart_cond",

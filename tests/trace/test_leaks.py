@@ -89,3 +89,49 @@ def test_a_note_names_who_holds_the_tensor():
         kept[0] + 1
     (note,) = raised.value.__notes__
     assert "kept[0], a global of test_leaks.py" in note
+
+
+def _opened(name):
+    return tf.__internal__.FuncGraph(name)
+
+
+def _of_an_opened_graph():
+    with _opened("first").as_default():
+        return tf.constant(1) + tf.random.uniform([], maxval=9, dtype=tf.int32)
+
+
+def _of_tensorflow_1():
+    with tf.Graph().as_default():
+        return tf.constant(1) + 1
+
+
+@pytest.mark.parametrize("make", [_of_an_opened_graph, _of_tensorflow_1, None])
+@pytest.mark.parametrize("branching", [False, True])
+def test_graphs_that_programs_open_take_tensors_of_any_graph(make, branching, leak):
+    # TensorFlow was asked: Keras 2's layers meet tensors of other layers' graphs in them.
+    tensor = leak if make is None else make()
+    graph = _opened("second")
+    with graph.as_default():
+        if branching:
+            result = tf.cond(tf.random.uniform([]) > 0.5, lambda: tensor + 1, lambda: tensor)
+        else:
+            result = tensor + 1
+    assert result.graph is graph
+    assert [c for c, _ in graph.captures] == [tensor]
+
+
+def test_graphs_that_programs_open_take_no_tensors_of_graphs_inside():
+    with _opened("outer").as_default():
+        with _opened("inner").as_default():
+            tensor = tf.constant(2) + 1
+        with pytest.raises(InaccessibleTensorError):
+            tensor + 1
+
+
+def test_graphs_of_functions_are_of_the_class_that_programs_know():
+    @tf.function
+    def traced():
+        return isinstance(tf.constant(1).graph, tf.__internal__.FuncGraph)
+
+    assert traced()
+    assert not isinstance(tf.Graph(), tf.__internal__.FuncGraph)

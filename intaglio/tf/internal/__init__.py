@@ -10,7 +10,7 @@ from intaglio.composite_ops import smart_cond
 from intaglio.runtime.eager import EagerTensor
 from intaglio.tensorflow_name.internal_names import SPACES
 from intaglio.tf.internal import distribute, tracking, types
-from intaglio.trace.graph import FuncGraph
+from intaglio.trace.opened_graph import OpenedGraph as FuncGraph
 
 if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(__name__, SPACES.origins())
