@@ -41,6 +41,12 @@ def graph_mode() -> Generator[None]:
         yield
 
 
+def in_another_graph() -> bool:
+    """True in the block of a graph that is not the one outside of all blocks."""
+    level = door.level()
+    return isinstance(level, Recorder) and level.graph is not _default.graph
+
+
 def reset_default_graph() -> None:
     """Replaces the graph outside of all blocks with an empty one.
 
@@ -48,8 +54,7 @@ def reset_default_graph() -> None:
 
     >>> tf.compat.v1.reset_default_graph()
     """
-    level = door.level()
-    if isinstance(level, Recorder) and level.graph is not _default.graph:
+    if in_another_graph():
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit the nesting "
             "and create a new graph."

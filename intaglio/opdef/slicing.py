@@ -156,13 +156,13 @@ def getitem(x: Any, spec: Any, name: str = "strided_slice") -> Tensor:
 
 
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
-    """The elements (or slices) of the tensor where the mask is True.
+    """The elements (or slices) of the tensor where the mask is True, or a number other than zero.
 
     The mask's shape must be that of the tensor's dimensions from `axis` on. Raises
     ValueError for a mask of unknown rank, a scalar mask or shapes that do not fit.
     """
     tensor = convert.to_tensor(tensor)
-    mask = convert.to_tensor(mask, dtypes.bool_)
+    mask = convert.to_tensor(mask)
     if mask.dims is None:
         raise ValueError(
             "Number of mask dimensions must be specified, even if some dimensions are None."

@@ -18,7 +18,11 @@ import numpy as np
 
 from intaglio.base import nest
 from intaglio.base.errors import InvalidArgumentError, OpError
-from intaglio.compat_v1.default_graphs import get_default_graph
+from intaglio.compat_v1.default_graphs import (
+    get_default_graph,
+    in_another_graph,
+    reset_default_graph,
+)
 from intaglio.compat_v1.sessions import Session, get_default_session
 from intaglio.graphdef.declarations import parsed_text
 from intaglio.runtime import random_state
@@ -56,8 +60,10 @@ class TestCase(NumberAssertions):
     __test__ = True
 
     def setUp(self) -> None:
-        """Sets the seeds."""
+        """Sets the seeds, and replaces the default graph of TensorFlow 1 with an empty one."""
         super().setUp()
+        if not in_another_graph():
+            reset_default_graph()
         random_state.SEEDS.set(87654321)
         np.random.seed(87654321)
         self._folder: str | None = None

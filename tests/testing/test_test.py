@@ -107,6 +107,19 @@ def test_cases_start_from_one_seed(case):
     case.assertAllEqual(first, tf.random.uniform([3]))
 
 
+def test_cases_start_from_an_empty_default_graph(case):
+    # TensorFlow was asked: what a test puts into the graph, the next one does not meet.
+    before = tf.compat.v1.get_default_graph()
+    before.add_to_collection("kept", 1)
+    with tf.Graph().as_default() as graph:
+        case.setUp()  # blocks around a test stay
+        assert tf.compat.v1.get_default_graph() is graph
+    assert tf.compat.v1.get_default_graph() is before
+    case.setUp()
+    assert tf.compat.v1.get_default_graph() is not before
+    assert tf.compat.v1.get_default_graph().get_collection("kept") == []
+
+
 def test_values_folders_and_threads(case):
     found = case.evaluate([tf.constant(1), {"a": tf.Variable(2.0)}])
     assert (int(found[0]), float(found[1]["a"])) == (1, 2.0)

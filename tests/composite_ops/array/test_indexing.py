@@ -54,3 +54,29 @@ def test_results_of_another_type_are_refused_by_map_fn() -> None:
     for run in (lambda f: f(), lambda f: tf.function(f)()):
         with pytest.raises(tf.errors.InvalidArgumentError, match="trying to write dtype int32"):
             run(lambda: tf.map_fn(lambda t: tf.cast(t, tf.int32), tf.constant([1.0])))
+
+
+@pytest.mark.parametrize("jit_compile", [None, False, True])
+@pytest.mark.parametrize(
+    "dtype", [tf.float32, tf.float64, tf.bfloat16, tf.int32, tf.uint8, tf.int64, tf.complex64]
+)
+def test_numbers_of_masks_are_true_unless_zero(dtype: Any, jit_compile: bool | None) -> None:
+    # TensorFlow was asked: masks of 0 and 1 that were computed, such as those of band_part.
+    def chosen(values: Any, mask: Any) -> Any:
+        return tf.boolean_mask(values, mask, axis=1)
+
+    run: Any = chosen
+    if jit_compile is not None:
+        run = tf.function(chosen, jit_compile=jit_compile or None)
+    values = tf.Variable([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    with tf.GradientTape() as tape:
+        result = run(values, tf.cast([1, 0, 2], dtype))
+    assert result.numpy().tolist() == [[1, 3], [4, 6]]
+    gradient = tf.convert_to_tensor(tape.gradient(result, values))
+    assert gradient.numpy().tolist() == [[1, 0, 1], [1, 0, 1]]
+
+
+def test_lists_of_numbers_are_masks() -> None:
+    assert tf.boolean_mask([1, 2, 3], [1, 0, 2]).numpy().tolist() == [1, 3]
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.boolean_mask([1, 2], tf.constant(["a", ""]))
