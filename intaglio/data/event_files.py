@@ -16,6 +16,7 @@ from intaglio.base.dtypes import RESOURCE_MARKER
 from intaglio.base.errors import FailedPreconditionError
 from intaglio.data.record_files import RecordWriter
 from intaglio.graphdef import event_messages, tensors
+from intaglio.graphdef.declarations import merge
 
 VERSION = "brain.Event:2"
 SOURCE = "intaglio"
@@ -110,7 +111,7 @@ class EventWriter:
         value = event.summary.value.add(tag=tag)
         value.tensor.CopyFrom(tensors.tensor_proto(array))
         if metadata:
-            value.metadata.MergeFromString(metadata)
+            merge(value.metadata, metadata)  # as TensorFlow 2.21 does with damaged ones
         self.add(event)
 
     def add_graph(self, graph_def: bytes, step: int = 0) -> None:

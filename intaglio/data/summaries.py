@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import NUMERIC, bool_, resource, string
-from intaglio.base.errors import invalid_argument
+from intaglio.base.errors import DataLossError
 from intaglio.data.event_files import EventWriter
 from intaglio.graphdef import event_messages
 from intaglio.graphdef.declarations import MalformedError, parsed
@@ -83,7 +83,7 @@ class WriteRawProtoSummary(_Writing):
             try:
                 parsed(event_messages.Summary, data, "the tensor")
             except MalformedError as e:
-                raise invalid_argument(str(e)) from None
+                raise DataLossError(None, None, str(e)) from None
             writer.add_summary(data, int(step))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from intaglio.base.dtypes import ALL, REAL, float16, float32, float64, string, uint8
 from intaglio.base.errors import invalid_argument
 from intaglio.graphdef import event_messages, tensors
-from intaglio.graphdef.declarations import MalformedError, parsed
+from intaglio.graphdef.declarations import MalformedError, merge, parsed
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.image.encoding import png_file
@@ -218,9 +218,8 @@ class TensorSummaryV2(_Summary):
                 dtype=like.dtype, tensor_shape=like.tensor_shape, tensor_content=tensor.tobytes()
             )
             value.tensor.CopyFrom(content)
-        value.metadata.MergeFromString(
-            _bytes(serialized_summary_metadata, "serialized_summary_metadata")
-        )
+        # TensorFlow 2.21 keeps what it can read of damaged metadata, too.
+        merge(value.metadata, _bytes(serialized_summary_metadata, "serialized_summary_metadata"))
         return _result(summary)
 
 

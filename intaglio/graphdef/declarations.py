@@ -10,6 +10,7 @@ enum value. A dot in the name of a message or an enum means that it is nested.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
@@ -160,6 +161,12 @@ def parsed(kind: Any, data: bytes, what: str) -> Any:
     except DecodeError as e:
         raise MalformedError(f"{what} is not a {kind.DESCRIPTOR.name}: {e}") from None
     return message
+
+
+def merge(message: Any, data: bytes) -> None:
+    """Adds the fields that bytes have to a message, up to where they are damaged."""
+    with contextlib.suppress(DecodeError):
+        message.MergeFromString(data)
 
 
 def as_text(message: Any) -> str:

@@ -169,12 +169,28 @@ def test_graphs(tmp_path):
     assert "Mul" in [n.op for n in kept.pre_optimization_graph.node]
 
 
+@pytest.mark.parametrize(
+    ("metadata", "name"), [(b"\xff\xff\xff", ""), (b"\x12\x01a", "a"), (b"\x12\x01a\x0a\x05a", "a")]
+)
+def test_of_damaged_metadata_the_fields_before_the_damage_are_kept(metadata, name, tmp_path):
+    # As TensorFlow 2.21 does in both ops.
+    arguments = {"tag": "t", "tensor": 1.0, "serialized_summary_metadata": metadata}
+    op = tf.function(lambda: tf.raw_ops.TensorSummaryV2(**arguments))
+    for data in (tf.raw_ops.TensorSummaryV2(**arguments), op()):
+        (value,) = event_messages.Summary.FromString(data.numpy()).value
+        assert (value.tag, value.metadata.display_name) == ("t", name)
+    with s.create_file_writer(str(tmp_path)).as_default(step=2):
+        assert bool(s.write("t", 1.0, metadata=metadata))
+    (event,) = events_in(tmp_path)
+    assert event.summary.value[0].metadata.display_name == name
+
+
 def test_messages_as_they_are(tmp_path):
     summary = event_messages.Summary()
     summary.value.add(tag="old", simple_value=0.5)
     with s.create_file_writer(str(tmp_path)).as_default(step=2):
         assert bool(s.experimental.write_raw_pb(summary.SerializeToString()))
-        with pytest.raises(tf.errors.InvalidArgumentError):
+        with pytest.raises(tf.errors.DataLossError):  # TensorFlow 2.21's error
             s.experimental.write_raw_pb(b"\xff\xff")
     (event,) = events_in(tmp_path)
     assert (event.step, event.summary.value[0].simple_value) == (2, 0.5)
