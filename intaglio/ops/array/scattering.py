@@ -15,25 +15,48 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.gathering import out_of_bounds
 from intaglio.ops.families import shape_of
+from intaglio.ops.restricted import run_loops
 from intaglio.ops.shape_inputs import dims_of
+
+# What NumPy takes for an element that is added at an index, in multiplications, and the elements from
+# which on a row is added by a call.
+WORK_PER_ADDED, MIN_CALLED_COLUMNS = 24, 64
+
+
+def add_in_order(
+    target: Any, indices: Any, rows: Any, columns: Any, count: Any, begin: Any, end: Any
+) -> None:
+    """target[indices[i]] += rows[i] for the first `count` rows of so many columns."""
+    for _ in range(begin, end):  # one row: all of them
+        for i in range(count):
+            to = indices[i] * columns
+            of = i * columns
+            for j in range(columns):
+                target[to + j] += rows[of + j]
 
 
 def add_rows(target: Any, indices: Any, rows: Any) -> None:
-    """target[indices[i]] += rows[i], also where indices repeat.
-
-    Numbers of 16 bits are rounded after each addition, as in TensorFlow and in native code; of others
-    the rows of one index are added up first, which is much faster.
-    """
-    if target.dtype == object or rows.ndim == 1 or not len(indices) or target.dtype.itemsize <= 2:
+    """target[indices[i]] += rows[i], also where indices repeat: one row after the other in every mode."""
+    count, dtype = len(indices), target.dtype
+    quick = dtype.kind in "iufc" and dtype.itemsize > 2
+    if rows.ndim == 1 or not rows.size or not quick:
         np.add.at(target, indices, rows)
         return
-    order = np.argsort(indices, kind="stable")
-    sorted_indices = indices[order]
-    first = starts_of_runs(sorted_indices)
-    if len(first) == len(indices):
-        target[indices] += rows
-    else:
-        target[sorted_indices[first]] += np.add.reduceat(rows[order], first, axis=0)
+    columns, flat = rows.size // count, target.reshape(-1)
+    if not np.may_share_memory(flat, target):  # NumPy has copied what is not in order
+        np.add.at(target, indices, rows)
+        return
+    whole, terms = np.ascontiguousarray(indices, np.int64), rows.reshape(-1)
+    machine = dtype.kind in "if" and rows.dtype == dtype
+    if machine and run_loops(
+        add_in_order, WORK_PER_ADDED * rows.size, flat, whole, terms, columns, count, rows=1
+    ):
+        return
+    if columns >= MIN_CALLED_COLUMNS:
+        for index, row in zip(indices.tolist(), rows, strict=True):
+            target[index] += row
+    else:  # NumPy is quick for vectors
+        np.add.at(flat, (whole[:, None] * columns + np.arange(columns)).reshape(-1), terms)
 
 
 def starts_of_runs(ordered: Any) -> Any:

@@ -432,7 +432,7 @@ class ResourceScatterSub(ResourceScatter):
     combines = "sub"
 
     def change(self, array: Any, indices: Any, rows: Any) -> None:
-        np.subtract.at(array, indices, rows)
+        add_rows(array, indices, np.negative(rows))
 
 
 @op
