@@ -28,7 +28,7 @@ from intaglio.opdef import door, operators
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.optimize.pipeline import optimize
-from intaglio.runtime.eager import EagerLevel, from_array, spec_of
+from intaglio.runtime.eager import EagerLevel, EagerTensor, from_array, spec_of
 from intaglio.runtime.executors import register_executor
 from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.placement import PlacedLevel
@@ -161,7 +161,22 @@ def operand(tensor: Any, device: str) -> Any:
     if isinstance(tensor, AcceleratorTensor) and tensor._device == device:
         return tensor.on_device()
     array = tensor._stored if isinstance(tensor, AcceleratorTensor) else tensor._array
-    return array if is_of_host(array) else xla.placed.put(array, device)
+    if is_of_host(array):
+        return array
+    copies = vars(tensor).get("_copies") if type(tensor) is EagerTensor else None
+    if copies is None:
+        return xla.placed.put(array, device)
+    found = copies.get(device)
+    if found is None:
+        found = copies[device] = xla.placed.put(array, device)
+    return found
+
+
+def keep_copies(tensors: Sequence[Any]) -> None:
+    """The host's tensors among these are copied to a device once, as those that a function captures are."""
+    for tensor in tensors:
+        if type(tensor) is EagerTensor:
+            vars(tensor).setdefault("_copies", {})
 
 
 @memoized
@@ -363,6 +378,7 @@ __all__ = [
     "execute",
     "function_on",
     "is_of_host",
+    "keep_copies",
     "moved",
     "of_dlpack",
     "on_device",

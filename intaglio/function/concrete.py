@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
-from intaglio.accelerators.tensors import reports_of
+from intaglio.accelerators.tensors import keep_copies, reports_of
 from intaglio.autograph.declared_state import State, hand_over, take_back
 from intaglio.autograph.reads import absorb
 from intaglio.autograph.side_effects import Effects
@@ -100,6 +100,8 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         self._replaced: list[Tensor] | None = None
         # Whether one of the captures is on a device, or on a mesh of devices; None until it is asked for.
         self._has_captures_elsewhere: bool | None = None
+        # Whether the host's tensors among the captures are copied to a device once, not by each call.
+        self._keeps_copies = False
         self._variables: tuple[Any, ...] | None = None
         # Functions that hold the arrays of captures: they are notified when these are replaced.
         self.taking_captures: list[Callable[[tuple[Any, ...]], None]] = []
@@ -215,6 +217,7 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
             )
         self._replaced = tensors
         self._arrays = self._has_captures_elsewhere = None
+        self._keeps_copies = False
         for take in self.taking_captures:
             take(self.capture_arrays)
 
@@ -367,6 +370,9 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         if self.reads is not None and not level.eager:
             absorb(self.reads.all)
         inputs = [*tensors, *self._captured]
+        if elsewhere and not self._keeps_copies:
+            keep_copies(self._captured)
+            self._keeps_copies = True
         is_seen = elsewhere or any([w.depends(inputs) for w in level.watchers])
         if level.eager and not is_seen:
             return self._run_now(tensors)

@@ -117,6 +117,30 @@ def test_large_constants_go_to_the_device_once(gpu):
     np.testing.assert_array_equal(rows.numpy(), table.numpy()[[1, 299]])
 
 
+@pytest.mark.parametrize("watched", ["argument", "constant"])
+def test_large_constants_go_to_the_device_once_under_a_tape(gpu, watched):
+    table = tf.constant(np.random.default_rng(0).normal(size=(300, 10)).astype(np.float32))
+    f = tf.function(lambda x: tf.reduce_sum((x @ table) ** 2))
+    with tf.device(gpu):
+        x = tf.ones((4, 300)) * 0.5
+
+        def gradient():
+            with tf.GradientTape() as tape:
+                tape.watch(x if watched == "argument" else table)
+                value = f(x)
+            return tape.gradient(value, x if watched == "argument" else table)
+
+        for _ in range(3):
+            gradient()
+        with xla.transfers.counting() as count:
+            found = [gradient() for _ in range(3)]
+    assert count.to_host == 0 and count.bytes_to_device < 3 * 100
+    product = 2 * x.numpy() @ table.numpy()
+    wanted = product @ table.numpy().T if watched == "argument" else x.numpy().T @ product
+    for gradient_found in found:
+        np.testing.assert_allclose(gradient_found.numpy(), wanted, 1e-4)
+
+
 def test_random_numbers_in_a_function_are_the_hosts(gpu):
     def drawn():
         tf.random.set_seed(11)
