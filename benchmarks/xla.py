@@ -1,18 +1,24 @@
 """Functions as XLA programs against the same written by hand in JAX, side by side in one process.
 
-    python -m benchmarks.xla [--seconds S]
+    python -m benchmarks.xla [--seconds S] [--write]
     python -m benchmarks.xla --devices 8       a step of replicas against a `shard_map` of the same
 
-Each row is the best of many calls, ours and JAX' alternating, and their ratio. Steps of training hold
-their parameters as each library does: variables here, arrays that go in and come back in JAX. First calls
-are in processor time: of tracing, of XLA's compiler and its threads, and of one step. XLA is started before.
+Each row is the median of many calls, ours and JAX' alternating, and their ratio, in processor time of all
+threads. Steps of training hold their parameters as each library does: variables here, arrays that go in and
+come back in JAX. First calls are of tracing, of XLA's compiler, and of one step. XLA is started before.
+`--write` writes the rows of one device to `benchmarks/xla.md`.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
+import os
+import pathlib
+import platform
+import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jax
@@ -23,6 +29,14 @@ from jax.sharding import Mesh, NamedSharding, PartitionSpec
 import intaglio
 from intaglio import tf
 
+PAGE = pathlib.Path(__file__).with_suffix(".md")
+HEADING = """# Through XLA, on the host
+
+`python -m benchmarks.xla --write` on {date}: {machine}. The same steps are written by hand
+in JAX, and both run in one process, alternating. Times are processor times of all threads, those of calls the
+medians of many.
+
+"""
 WIDTH, HEADS, LENGTH, BATCH = 128, 4, 64, 8
 Calls = tuple[Callable[[], Any], Callable[[], Any]]
 
@@ -315,40 +329,58 @@ ROWS = {
 
 
 def measured(calls: Calls, seconds: float) -> tuple[float, float, float, float]:
-    """The best time of a call and the processor time of the first one, in seconds: ours, JAX'."""
-    first: list[float] = []
-    for call in calls:
-        start = time.process_time()
-        call()
-        first.append(time.process_time() - start)
-    best = [float("inf")] * 2
+    """The processor times of a call, the median of many, and of the first one, in seconds: ours, JAX'."""
+    first = [_timed(call) for call in calls]
+    times: list[list[float]] = [[], []]
     end = time.perf_counter() + seconds
     while time.perf_counter() < end:
-        for i, call in enumerate(calls):
-            start = time.perf_counter()
-            call()
-            best[i] = min(best[i], time.perf_counter() - start)
-    return best[0], best[1], first[0], first[1]
+        for call, found in zip(calls, times, strict=True):
+            found.append(_timed(call))
+    ours, jaxs = map(statistics.median, times)
+    return ours, jaxs, first[0], first[1]
+
+
+def _timed(call: Callable[[], Any]) -> float:
+    start = time.process_time()
+    call()
+    return time.process_time() - start
 
 
 def main() -> None:
     """Prints the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description="Functions as XLA programs against JAX' own.")
     parser.add_argument("--seconds", type=float, default=5.0, help="for each row")
     parser.add_argument("--devices", type=int, help="the step of so many replicas only")
+    parser.add_argument("--write", action="store_true", help="write benchmarks/xla.md")
     options = parser.parse_args()
     intaglio.backend("xla")
-    rows: dict[str, Callable[[], Calls]] = dict(ROWS)
     if options.devices:
-        rows = {f"step on {options.devices} devices": lambda: partitioned(options.devices)}
-    print("| | here, ms | JAX, ms | ratio | first call here, s | JAX, s | ratio |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
-    for call in () if options.devices else overhead():
+        name = f"step on {options.devices} devices"
+        print(table({name: lambda: partitioned(options.devices)}, options.seconds))
+        return
+    for call in overhead():  # starts XLA
         call()
+    text = table(ROWS, options.seconds)
+    print(text)
+    if options.write:
+        date = datetime.date.today().isoformat()
+        machine = f"{platform.machine()}, {os.cpu_count()} cores, jax {jax.__version__}"
+        PAGE.write_text(HEADING.format(date=date, machine=machine) + text + "\n")
+
+
+def table(rows: Mapping[str, Callable[[], Calls]], seconds: float) -> str:
+    """The rows as Markdown."""
+    lines = [
+        "| | here, ms | JAX, ms | ratio | first call here, s | JAX, s | ratio |",
+        "| --- | --- | --- | --- | --- | --- | --- |",
+    ]
     for name, make in rows.items():
-        ours, jaxs, first, jax_first = measured(make(), options.seconds)
+        ours, jaxs, first, jax_first = measured(make(), seconds)
         numbers = f"{ours * 1e3:.3f} | {jaxs * 1e3:.3f} | {ours / jaxs:.2f}"
-        print(f"| {name} | {numbers} | {first:.2f} | {jax_first:.2f} | {first / jax_first:.2f} |")
+        lines.append(
+            f"| {name} | {numbers} | {first:.2f} | {jax_first:.2f} | {first / jax_first:.2f} |"
+        )
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":
