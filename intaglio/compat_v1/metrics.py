@@ -371,7 +371,7 @@ recall = _part("recall", "false_negatives", "The part of true labels that are pr
 Counts = dict[str, tuple[Any, Any]]
 
 
-def _at(
+def counts_at(
     labels: Any, predictions: Any, weights: Any, thresholds: Sequence[float], kinds: Sequence[str]
 ) -> Counts:
     """The counts of each kind where a prediction above a threshold is a true one; vectors."""
@@ -413,7 +413,7 @@ def _of_kind_at(kind: str) -> Callable[..., Metric]:
         name: str | None = None,
     ) -> Metric:
         with metric_scope(name, kind):
-            found = _at(labels, predictions, weights, thresholds, [kind])[kind]
+            found = counts_at(labels, predictions, weights, thresholds, [kind])[kind]
             return listed(*found, metrics_collections, updates_collections)
 
     metric.__name__ = metric.__qualname__ = f"{kind}_at_thresholds"
@@ -438,7 +438,7 @@ def _part_at(default: str, other: str) -> Callable[..., Metric]:
         name: str | None = None,
     ) -> Metric:
         with metric_scope(name, default):
-            found = _at(labels, predictions, weights, thresholds, ["true_positives", other])
+            found = counts_at(labels, predictions, weights, thresholds, ["true_positives", other])
             what = default.split("_")[0]
             parts = [
                 raw.RealDiv(right, right + wrong + _EPSILON, name=f"{what}_{name}")
@@ -501,7 +501,7 @@ def auc(
             if thresholds is None
             else sorted([0.0 - _EPSILON, *thresholds, 1.0 + _EPSILON])
         )
-        found = _at(labels, predictions, weights, limits, list(_KINDS))
+        found = counts_at(labels, predictions, weights, limits, list(_KINDS))
         area = functools.partial(_area, curve=curve, method=summation_method)
         return listed(*_both(found, area), metrics_collections, updates_collections)
 
@@ -571,7 +571,7 @@ def sensitivity_at_specificity(
         return right / (right + counts["false_negatives"][best] + _EPSILON)
 
     with metric_scope(name, "sensitivity_at_specificity"):
-        found = _at(labels, predictions, weights, _thresholds(num_thresholds), list(_KINDS))
+        found = counts_at(labels, predictions, weights, _thresholds(num_thresholds), list(_KINDS))
         return listed(*_both(found, compute), metrics_collections, updates_collections)
 
 
@@ -604,7 +604,7 @@ def specificity_at_sensitivity(
         return negative / (negative + counts["false_positives"][last] + _EPSILON)
 
     with metric_scope(name, "specificity_at_sensitivity"):
-        found = _at(labels, predictions, weights, _thresholds(num_thresholds), list(_KINDS))
+        found = counts_at(labels, predictions, weights, _thresholds(num_thresholds), list(_KINDS))
         return listed(*_both(found, compute), metrics_collections, updates_collections)
 
 

@@ -68,6 +68,19 @@ def async_wait() -> None:
     """Waits for pending ops. There are none: ops return when they are done."""
 
 
+def divide_host(num_virtual_cpus: int) -> None:
+    """Makes the host so many logical devices at least, before it is used.
+
+    Raises ValueError for less than one, RuntimeError once devices are in use.
+    """
+    if num_virtual_cpus < 1:
+        raise ValueError(f"`num_virtual_cpus` must be at least 1 not {num_virtual_cpus}")
+    parts = devices.get_logical_device_configuration(devices.CPU) or []
+    if len(parts) < num_virtual_cpus:
+        more = [devices.LogicalDeviceConfiguration()] * (num_virtual_cpus - len(parts))
+        devices.set_logical_device_configuration(devices.CPU, [*parts, *more])
+
+
 def is_op_determinism_enabled() -> bool:
     """Whether `tf.config.experimental.enable_op_determinism` was called; ops are so anyway."""
     return OPTIONS.deterministic

@@ -61,6 +61,30 @@ def safe_ratio(numerator: Any, denominator: Any, name: str) -> Any:
     return metrics.safe(numerator, denominator, name)
 
 
+_KINDS = {
+    "tp": "true_positives",
+    "fn": "false_negatives",
+    "tn": "true_negatives",
+    "fp": "false_positives",
+}
+
+
+def confusion_matrix_at_thresholds(
+    labels: Any, predictions: Any, thresholds: Any, weights: Any = None, includes: Any = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Counts so far, and after the batch, of "tp", "fn", "tn" and "fp": one for each threshold.
+
+    `includes` names some of them. Raises ValueError for another name.
+    """
+    kinds = tuple(includes or _KINDS)
+    if strange := [kind for kind in kinds if kind not in _KINDS]:
+        raise ValueError(f"Invalid key: {strange[0]}")
+    names = [_KINDS[kind] for kind in kinds]
+    found = metrics.counts_at(labels, predictions, weights, thresholds, names)
+    values = {kind: found[_KINDS[kind]][0] for kind in kinds}
+    return values, {kind: found[_KINDS[kind]][1] for kind in kinds}
+
+
 def aggregate_variable(v: Any, collections: Any) -> Any:
     """The value of a variable, which collections of the graph then have."""
     value = convert.to_tensor(v)

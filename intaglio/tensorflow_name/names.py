@@ -245,12 +245,17 @@ PRIVATE: dict[str, dict[str, str]] = {
     "python.ops.metrics_impl": _all(
         _METRICS,
         "_aggregate_variable=aggregate_variable _safe_scalar_div=safe_ratio metric_variable "
+        "_confusion_matrix_at_thresholds=confusion_matrix_at_thresholds "
         "_remove_squeezable_dimensions=same_ranks",
     ),
     # tf_models, tensorflow_gan, orbit: how many TPUs there are
     "python.tpu.tpu_function": _all(_TPU, "TpuContext get_tpu_context tpu_shard_context"),
     "python.tpu.embedding_context_utils": _all(
         _TPU, "SequentialEmbeddingContext=sequential_embeddings embedding_pipelining_state"
+    ),
+    # Tests of larq
+    "python.distribute.strategy_combinations": _all(
+        _CONTEXT, "set_virtual_cpus_to_at_least=divide_host"
     ),
     # trax, etils
     "python.ops.numpy_ops.np_dtypes": _all(

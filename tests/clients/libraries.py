@@ -22,6 +22,7 @@ LIBRARIES = {
     "einops": Library("einops", "0.8.2"),
     "foolbox": Library("foolbox", "3.3.4"),
     "gpflow": Library("gpflow", "2.11.2", keras_2=True),
+    "gpflux": Library("gpflux", "0.4.5", keras_2=True),
     "keras_hub": Library("keras-hub", "0.32.0"),
     "keras_tuner": Library("keras-tuner", "1.4.8"),
     "larq": Library("larq", "0.14.0", keras_2=True),
@@ -43,6 +44,7 @@ LIBRARIES = {
     "tf_agents": Library("tf-agents", "0.19.0", keras_2=True),
     "tf_keras": Library("tf_keras", "2.21.0", keras_2=True),
     "tf_slim": Library("tf_slim", "1.1.0", keras_2=True),
+    "tf_keras_vis": Library("tf-keras-vis", "0.8.7"),
     "transformers": Library("transformers", "4.57.6", keras_2=True),
     "tree": Library("dm-tree", "0.1.10"),
 }

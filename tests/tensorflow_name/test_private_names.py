@@ -567,3 +567,37 @@ def test_floats_of_python_are_float32_where_that_is_preferred() -> None:
         numpy_dtypes.set_prefer_float32(False)
     with pytest.raises(NotImplementedError, match="prefer_float32"):
         numpy_dtypes.set_allow_float64(False)
+
+
+def test_counts_at_thresholds() -> None:
+    with tf.Graph().as_default():
+        counts, updates = metric_parts.confusion_matrix_at_thresholds(
+            [1.0, 0.0, 1.0], [0.9, 0.6, 0.2], [0.5, 0.8], includes=("tp", "fp")
+        )
+        with tf.compat.v1.Session() as session:
+            session.run(tf.compat.v1.local_variables_initializer())
+            after = session.run(updates)
+            assert {k: v.tolist() for k, v in after.items()} == {"tp": [1, 1], "fp": [1, 0]}
+            session.run(updates)
+            assert session.run(counts)["tp"].tolist() == [2, 2]
+        with pytest.raises(ValueError, match="Invalid key"):
+            metric_parts.confusion_matrix_at_thresholds([1.0], [1.0], [0.5], includes=["true"])
+
+
+def test_the_host_is_divided_before_it_is_used() -> None:
+    assert printed_by(
+        """
+        import intaglio
+        intaglio.install_as_tensorflow()
+        import tensorflow as tf
+        from tensorflow.python.distribute import strategy_combinations
+        strategy_combinations.set_virtual_cpus_to_at_least(3)
+        strategy_combinations.set_virtual_cpus_to_at_least(2)
+        print(len(tf.config.list_logical_devices("CPU")))
+        for number in (0, 5):
+            try:
+                strategy_combinations.set_virtual_cpus_to_at_least(number)
+            except (RuntimeError, ValueError) as error:
+                print(type(error).__name__)
+        """
+    ) == ["3", "ValueError", "RuntimeError"]
