@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import DType, float32, float64, int64
+from intaglio.base.dtypes import DType, float32, float64, int32, int64
 from intaglio.export.portable_rules import NoRule
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import late, raw
@@ -38,7 +38,7 @@ def _rule(*ops: Op | OpReference) -> Callable[[Rule], Rule]:
     return register
 
 
-def _loops(
+def loops(
     function: str,
     inputs: Sequence[Any],
     outputs: Sequence[tuple[DType, Sequence[int]]],
@@ -85,7 +85,7 @@ def _orthogonalised(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[An
     k = m if node.attrs["full_matrices"] else min(m, n)
     outputs = [(x.dtype, (*before, m, k)), (x.dtype, (*before, k, n))]
     owned = [(float64, m * n), (float64, min(m, n)), (float64, m * k)]
-    return _loops("matrices:qr", [x], outputs, owned, batch, m, n, k)
+    return loops("matrices:qr", [x], outputs, owned, batch, m, n, k)
 
 
 @_rule(late.Lu)
@@ -93,7 +93,7 @@ def _factorised(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     outputs = [(x.dtype, (*before, n, n)), (node.outputs[1].dtype, (*before, n))]
-    return _loops("matrices:lu", [x], outputs, [(float64, n * n), (int64, n)], batch, n)
+    return loops("matrices:lu", [x], outputs, [(float64, n * n), (int64, n)], batch, n)
 
 
 @_rule(late.LogMatrixDeterminant)
@@ -101,7 +101,7 @@ def _logarithm_of_determinant(node: Node, inputs: Sequence[SymbolicTensor]) -> S
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     owned = [(float64, n * n), (int64, n)]
-    return _loops("matrices:log_determinant", [x], [(x.dtype, before)] * 2, owned, batch, n)
+    return loops("matrices:log_determinant", [x], [(x.dtype, before)] * 2, owned, batch, n)
 
 
 @_rule(late.MatrixDeterminant)
@@ -109,7 +109,7 @@ def _determinant(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     owned = [(float64, n * n), (int64, n)]
-    return _loops("matrices:determinant", [x], [(x.dtype, before)], owned, batch, n)
+    return loops("matrices:determinant", [x], [(x.dtype, before)], owned, batch, n)
 
 
 @_rule(late.MatrixSolve)
@@ -118,7 +118,7 @@ def _solved(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
     before, batch, n, k = _matrices(right)
     owned = [(float64, n * n), (int64, n), (float64, n)]
     integers = batch, n, k, node.attrs["adjoint"]
-    return _loops("matrices:solve", [x, right], [(x.dtype, (*before, n, k))], owned, *integers)
+    return loops("matrices:solve", [x, right], [(x.dtype, (*before, n, k))], owned, *integers)
 
 
 @_rule(late.MatrixInverse)
@@ -128,7 +128,7 @@ def _inverted(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
     one = np.broadcast_to(np.eye(n, dtype=x.dtype.numpy), (*before, n, n)).copy()
     owned = [(float64, n * n), (int64, n), (float64, n)]
     integers = batch, n, n, node.attrs["adjoint"]
-    return _loops("matrices:solve", [x, one], [(x.dtype, (*before, n, n))], owned, *integers)
+    return loops("matrices:solve", [x, one], [(x.dtype, (*before, n, n))], owned, *integers)
 
 
 @_rule(late.MatrixTriangularSolve)
@@ -139,7 +139,7 @@ def _substituted(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
         raise NoRule
     integers = batch, n, k, node.attrs["lower"], node.attrs["adjoint"]
     outputs = [(x.dtype, (*before, n, k))]
-    return _loops("matrices:triangular", [x, right], outputs, [(float64, n)], *integers)
+    return loops("matrices:triangular", [x, right], outputs, [(float64, n)], *integers)
 
 
 @_rule(late.Cholesky)
@@ -147,7 +147,7 @@ def _root(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     outputs = [(x.dtype, (*before, n, n))]
-    return _loops("matrices:cholesky", [x], outputs, [(float64, n * n)], batch, n)
+    return loops("matrices:cholesky", [x], outputs, [(float64, n * n)], batch, n)
 
 
 @_rule(late.SelfAdjointEigV2)
@@ -158,7 +158,7 @@ def _eigenvalues(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
     vectors = (*before, n, n) if wanted else (0,)
     outputs = [(x.dtype, (*before, n)), (x.dtype, vectors)]
     owned = [(float64, n * n)] * 2
-    return _loops("matrices:eigen", [x], outputs, owned, batch, n, wanted)
+    return loops("matrices:eigen", [x], outputs, owned, batch, n, wanted)
 
 
 @_rule(late.Svd)
@@ -173,7 +173,7 @@ def _singular_values(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[A
     shapes = [(*before, n), *(vectors if wanted else [(0,), (0,)])]
     owned = [(float64, m * n), (float64, n * n), (float64, m * k), (int64, n), (float64, n)]
     integers = batch, rows, columns, k, wanted
-    return _loops("matrices:svd", [x], [(x.dtype, s) for s in shapes], owned, *integers)
+    return loops("matrices:svd", [x], [(x.dtype, s) for s in shapes], owned, *integers)
 
 
 @_rule(late.MatrixExponential)
@@ -181,6 +181,41 @@ def _exponential(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     owned = [(float64, n * n)] * 3
-    return _loops(
-        "matrices:exponential", [x], [(x.dtype, (*before, n, n))], owned, batch, n, _TERMS
+    return loops("matrices:exponential", [x], [(x.dtype, (*before, n, n))], owned, batch, n, _TERMS)
+
+
+# -- boxes ----------------------------------------------------------------------------------------------
+
+
+def suppressed(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """The boxes that are kept, as many as are asked for, with zeros behind them, and their number.
+
+    Raises NoRule for limits that are data, and for boxes of 16 bits.
+    """
+    boxes, scores, limit, *rest = inputs
+    size = (boxes.dims or (0,))[0]
+    if limit.node.op is not raw.Const or boxes.dtype is not float32 or not size:
+        raise NoRule
+    wanted = int(np.asarray(limit.node.attrs["value"]))
+    threshold = np.asarray(node.attrs.get("iou_threshold", 0.5), np.float32)
+    if rest:
+        if rest[0].node.op is not raw.Const:
+            raise NoRule
+        threshold = np.asarray(rest[0].node.attrs["value"], np.float32)
+    if wanted < 1 or not 0 <= threshold <= 1:
+        raise NoRule
+    least = raw.Cast(rest[1], DstT=float32) if len(rest) > 1 else np.float32(-np.inf)
+    outputs = [(int32, (wanted,)), (int32, (1,))]
+    arrays = [boxes, scores, threshold, least]
+    return loops(
+        "selection:suppress", arrays, outputs, [(int32, size)], size, min(wanted, size), wanted
     )
+
+
+@_rule(late.NonMaxSuppressionV4)
+def _kept_boxes(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+    """Padded; others have as many results as data says (`selected_rows.py`)."""
+    if not node.attrs["pad_to_max_output_size"]:
+        raise NoRule
+    chosen, count = suppressed(node, inputs)
+    return [chosen, raw.Reshape(count, np.zeros(0, np.int32))]

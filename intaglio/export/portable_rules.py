@@ -403,3 +403,24 @@ def _diagonal_matrix(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     other = inputs[4] if len(inputs) > 4 else np.zeros((), value.dtype.numpy)
     main = np.eye(count, dtype=bool)
     return [raw.SelectV2(main, raw.ExpandDims(value, np.int32(-1)), other)]
+
+
+# -- positions that are data --------------------------------------------------------------------------
+
+
+@_rule(raw.ReverseSequence)
+def _reversed(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """Each example's elements up to its length are gathered from the other end."""
+    value, lengths = inputs
+    dims = _sizes(value)
+    batch, axis = node.attrs["batch_dim"] % len(dims), node.attrs["seq_dim"] % len(dims)
+    if batch == axis or not math.prod(dims):
+        raise NoRule
+    order = [batch, axis, *[i for i in range(len(dims)) if i not in (batch, axis)]]
+    moved = raw.Transpose(value, np.array(order, np.int32))
+    length = raw.ExpandDims(raw.Cast(lengths, DstT=int64), np.int32(1))
+    places = np.arange(dims[axis], dtype=np.int64)
+    opposite = raw.Sub(raw.Sub(length, np.int64(1)), places)
+    indices = raw.SelectV2(raw.Less(places, length), opposite, places)
+    gathered = raw.GatherV2(moved, indices, np.int32(1), batch_dims=1)
+    return [raw.Transpose(gathered, np.argsort(order).astype(np.int32))]

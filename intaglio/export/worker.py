@@ -37,6 +37,7 @@ from intaglio.export.calls import (
 from intaglio.export.context import ALIGNMENT, Data, Layout, text_of
 from intaglio.export.interface import Error, Function, Interface, Port, c_name, described
 from intaglio.export.portable_code import with_portable_code
+from intaglio.export.selected_rows import with_row_results
 from intaglio.export.signatures import ExportedFunction
 from intaglio.export.transport import Answer, Levels, Request
 from intaglio.ir.graph import Node
@@ -492,7 +493,9 @@ def _program(exported: ExportedFunction, dims: Sequence[Dims]) -> tuple[Program,
     if regions.whole is None:
         whole = evaluated_with_branches(exported.graph, dims)
         if not exported.blocks:
-            whole, open_results = with_padded_results(whole)
+            whole, selected = with_row_results(whole)
+            whole, padded = with_padded_results(whole)
+            open_results = [*selected, *padded]
         flat = optimize(with_portable_code(whole))
         regions = Regions(pipeline.run(flat, Graphs.CALLED))
     if regions.whole is None:
