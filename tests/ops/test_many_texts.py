@@ -187,6 +187,20 @@ def test_numbers_that_are_nearly_rounded_otherwise(seed, precision, style, singl
     assert _list(found) == [f"%{letter}".encode() % v for v in values.tolist()]
 
 
+@settings(max_examples=60)
+@given(st.lists(st.text("15.e-+", max_size=6).map(str.encode), min_size=1, max_size=5))
+def test_texts_with_exponents_are_read_at_once_as_one_by_one(texts):
+    def read(some):
+        try:
+            return _list(tf.strings.to_number(_texts(some), tf.float64))
+        except tf.errors.InvalidArgumentError:
+            return None
+
+    single = [read([text]) for text in texts]
+    wanted = None if None in single else [row[0] for row in single if row] * 80
+    assert read(texts * 80) == wanted
+
+
 def test_numbers_without_a_sign_have_none():
     # As TensorFlow 2.21 was asked.
     for dtype in (tf.uint8, tf.uint64):

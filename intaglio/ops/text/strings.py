@@ -492,16 +492,22 @@ _FLOAT = re.compile(
 _HEXADECIMAL = re.compile(rb"[-+]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[-+]?[0-9]+)?\Z", re.I)
 
 
-# Lines of nothing but integers, or decimal numbers.
+# Lines of nothing but integers.
 _INTEGERS = re.compile(rb"(?:-?[0-9]{1,18}\n)+")
-_DECIMALS = re.compile(rb"(?:[-+]?[0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?\n)+")
+# Of these bytes Python reads what C does.
+_DECIMAL_BYTES = b"0123456789+-.eE"
 
 
 def _plain(texts: list[bytes], dtype: DType) -> list[Any] | None:
     """The numbers, if the texts are ordinary ones, which can be read without a closer look."""
-    lines = b"\n".join([*texts, b""])
     if dtype.is_floating:
-        return list(map(float, texts)) if _DECIMALS.fullmatch(lines) else None
+        if b"".join(texts).translate(None, _DECIMAL_BYTES):
+            return None
+        try:
+            return list(map(float, texts))
+        except ValueError:
+            return None
+    lines = b"\n".join([*texts, b""])
     if not _INTEGERS.fullmatch(lines) or (dtype.is_unsigned and b"-" in lines):
         return None
     numbers = list(map(int, texts))
@@ -568,6 +574,8 @@ def _quick(array: Any, dtype: DType) -> Any:
         beyond = (values < dtype.min) | (values > min(dtype.max, int64.max))
         unusual = unusual | beyond
         values = values.astype(dtype.numpy)
-    for i in np.flatnonzero(unusual).tolist():
-        values[i] = _number(flat[i], dtype)
+    some = np.flatnonzero(unusual)
+    if some.size:
+        left = flat[some].tolist()
+        values[some] = _plain(left, dtype) or [_number(text, dtype) for text in left]
     return values
