@@ -114,12 +114,9 @@ def capture(skip: int = 1, most: int = MAX_FRAMES) -> Origin:
     end, callers = _enclosing.innermost if most <= MAX_FRAMES else (None, ())
     # Every node of a trace walks the stack: most of its frames are the package's own.
     try:
-        while frame is not end and not owners[frame.f_code.co_filename]:
+        while frame is not None and frame is not end and not owners[frame.f_code.co_filename]:
             frame = frame.f_back
-    except (
-        AttributeError,
-        KeyError,
-    ):  # the end of the stack; a file that is seen for the first time
+    except KeyError:  # a file that is seen for the first time
         pass
     while frame is not None:
         code = frame.f_code
