@@ -20,6 +20,7 @@ from intaglio.optimize.algebra import ALGEBRA
 from intaglio.optimize.broadcasts import BROADCASTS
 from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
+from intaglio.optimize.handles import share_handles
 from intaglio.optimize.hoisting import hoist_products
 from intaglio.optimize.implementations import select_implementations
 from intaglio.optimize.inline import inline_calls
@@ -51,6 +52,8 @@ def _optimized(graph: Graph, fuel: Fuel) -> Graph:
 PASSES: list[tuple[str, Pass]] = [
     # First, so that no pass spends time on dead nodes.
     ("prune", lambda graph, fuel: prune(graph)),
+    # Before anything asks what reads and writes a resource, in this graph and those in it.
+    ("handles", share_handles),
     # Before functions are worked on: the others are not called.
     ("implementations", select_implementations),
     # Before calls are inlined: a function called in several places is worked on once.

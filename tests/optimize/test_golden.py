@@ -20,6 +20,7 @@ from intaglio.optimize.algebra import ALGEBRA
 from intaglio.optimize.broadcasts import BROADCASTS
 from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.fold import fold_constants
+from intaglio.optimize.handles import share_handles
 from intaglio.optimize.hoisting import hoist_products
 from intaglio.optimize.inline import inline_calls
 from intaglio.optimize.packs import cancel_packs
@@ -30,6 +31,7 @@ from intaglio.optimize.trip_count import propagate_trip_counts
 FOLDER = pathlib.Path(__file__).parents[1] / "golden"
 PASSES = {
     "attached": lambda graph: optimize_attached(graph, Fuel()),
+    "handles": share_handles,
     "prune": prune,
     "fold": fold_constants,
     "algebra": lambda graph: prune(ALGEBRA.rewrite(graph)),
