@@ -16,9 +16,15 @@ from intaglio.base.dtypes import string
 from intaglio.opdef import convert, raw
 from intaglio.opdef.tensor import Tensor
 
-_LEVELS = {logging.INFO: "log(info)", logging.WARNING: "log(warning)", logging.ERROR: "log(error)"}
-# Levels of absl.logging, which count from INFO downwards.
-_LEVELS |= {0: "log(info)", -1: "log(warning)", -2: "log(error)"}
+# Levels of logging, and of absl.logging, which count from INFO downwards.
+_LEVELS = {
+    logging.INFO: "log(info)",
+    logging.WARNING: "log(warning)",
+    logging.ERROR: "log(error)",
+    0: "log(info)",
+    -1: "log(warning)",
+    -2: "log(error)",
+}
 
 
 def print(
