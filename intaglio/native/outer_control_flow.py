@@ -28,8 +28,13 @@ def kernel(node: Node, compiled: Callable[[Graph], Run]) -> Run | None:
     if any(graph.opaque for graph in walk.attached(node)):
         return None
 
+    functions: dict[int, Run] = {}  # by the graphs' ids, which the node keeps
+
     def run(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
-        return list(_compiled(graph, compiled)(*arrays))
+        function = functions.get(id(graph))
+        if function is None:
+            function = functions[id(graph)] = _compiled(graph, compiled)
+        return list(function(*arrays))
 
     def call(*arrays: Any) -> Any:
         values = op.sig.group(list(arrays), attrs) if op.has_lists else arrays

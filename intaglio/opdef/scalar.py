@@ -144,9 +144,9 @@ def computed_wide(kernel: Callable[..., Any], inputs: int) -> Callable[..., Any]
     """
 
     def computed(*arrays: Any) -> Any:
-        dtype = arrays[0].dtype
-        if dtype.itemsize != 2:
+        if arrays[0].dtype.itemsize != 2:
             return kernel(*arrays)
+        dtype = arrays[0].dtype
         wide = [short_floats.widened(x) for x in arrays[:inputs]]
         return short_floats.rounded(kernel(*wide, *arrays[inputs:]), dtype)
 

@@ -78,8 +78,11 @@ class CompiledFunction(Op):
 
     def computed(self, *arrays: Any) -> Any:
         """The result for arrays of one dtype, by machine code if the result is large."""
+        # The shapes of small arrays need not be broadcast.
+        if self.work_per_element * math.prod([x.size for x in arrays]) < MIN_COMPILED_WORK:
+            return self.numpy_kernel(*arrays)
         dtype = arrays[0].dtype
-        size = math.prod(np.broadcast_shapes(*[np.shape(x) for x in arrays]))
+        size = math.prod(np.broadcast_shapes(*[x.shape for x in arrays]))
         work = self.work_per_element * size
         if work >= MIN_COMPILED_WORK and short_floats.is_short(dtype):
             wide = [short_floats.widened(x) for x in arrays]
@@ -94,6 +97,8 @@ class CompiledUnary(CompiledFunction):
     """A function of one tensor."""
 
     def kernel(self, x):
+        if self.work_per_element * x.size < MIN_COMPILED_WORK:  # most arrays are small
+            return self.numpy_kernel(x)
         return self.computed(x)
 
 
