@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import itertools
 import operator
 import sys
 
@@ -126,9 +127,10 @@ def test_nothing_is_kept():
         return sys.getallocatedblocks(), sys.getrefcount(dtype)
 
     work(10)
-    before, after = work(50), work(50)
-    assert abs(after[0] - before[0]) < 20
-    assert after[1] == before[1]
+    marks = list(itertools.pairwise([work(50) for _ in range(6)]))
+    # What each round keeps is seen in all of them; what other tests' threads do meanwhile is not.
+    assert min(abs(after[0] - before[0]) for before, after in marks) < 20
+    assert min(abs(after[1] - before[1]) for before, after in marks) == 0
 
 
 def test_programs_that_do_many_get_them():
