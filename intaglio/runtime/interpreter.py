@@ -112,12 +112,12 @@ def run_nodes(graph: Graph, *arrays: Any) -> tuple[Any, ...]:
         operands = [values[id(v)] for v in node.inputs]
         for value in last.get(node, ()):
             del values[id(value)]
-        for value, array in zip(node.outputs, _run_node(node, operands), strict=True):
+        for value, array in zip(node.outputs, run_node(node, operands), strict=True):
             values[id(value)] = array
     return tuple([values[id(v)] for v in graph.outputs])
 
 
-def _run_node(node: Node, operands: list[Any]) -> list[Any]:
+def run_node(node: Node, operands: list[Any]) -> list[Any]:
     """The outputs of a node for the arrays of its inputs."""
     op, attrs = node.op, node.attrs
     if LOCAL_PATHS in attrs:

@@ -15,6 +15,7 @@ from intaglio.opdef.door import IMPLIED, Level
 from intaglio.opdef.op import Op
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace import large_constants
+from intaglio.trace.static_values import StaticValues
 
 
 class Recorder(Level):
@@ -25,6 +26,7 @@ class Recorder(Level):
     def __init__(self, graph: Any) -> None:
         super().__init__()
         self.graph = graph
+        self._static_values = StaticValues()
         self.scope = ""
         self.control: tuple[Node, ...] = ()
         self._controlled: set[int] = set()  # nodes that wait for `control` already
@@ -51,6 +53,9 @@ class Recorder(Level):
             attrs = {**attrs, "_class": self.colocated}
         try:
             specs = op.output_specs([v.spec for v in values], attrs)
+            if any([s.shape is None or None in s.shape for s in specs]):
+                known = self._static_values.specs_with(values)
+                specs = specs if known is None else op.output_specs(known, attrs)
         except ShapeError as e:
             raise ValueError(describe_failure(str(e), op, full, values, attrs)) from None
         node = graph.add(
