@@ -65,6 +65,8 @@ FIRST_ARGUMENT_ERROR = 16
 RUN_TASKS = "run_tasks"
 # What may be wrong with an argument, in the order of the codes.
 ARGUMENT_FAULTS = ("NULL", "COUNT", "ALIGNMENT")
+# Numbers of a size are found in a table where it has no more than so many entries for each of them.
+MAX_TABLE_RATIO = 16
 
 
 class VariableSlots(NamedTuple):
@@ -448,9 +450,15 @@ class Calls:
         _return_if(code, code.let(f"icmp ugt i64 {index}, {last - first}"), error)
         if last - first == len(size.values) - 1:
             return index
-        numbers = {v: i for i, v in enumerate(size.values)}
-        table = self._integers("sizes", [numbers.get(v, -1) for v in range(first, last + 1)])
-        found = code.load("i64", code.at("i64", table, index), 8)
+        if last - first > MAX_TABLE_RATIO * len(size.values):
+            found = "-1"
+            for number, known in enumerate(size.values):
+                same = code.let(f"icmp eq i64 {value}, {known}")
+                found = code.let(f"select i1 {same}, i64 {number}, i64 {found}")
+        else:
+            numbers = {v: i for i, v in enumerate(size.values)}
+            table = self._integers("sizes", [numbers.get(v, -1) for v in range(first, last + 1)])
+            found = code.load("i64", code.at("i64", table, index), 8)
         _return_if(code, code.integer("icmp eq", found, -1), error)
         return found
 

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import itertools
 import math
+import operator
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+# No open dimension is larger.
+MAX_SIZE = 2**31 - 1
 # A library has code for so many choices of a function's sizes.
 MAX_CHOICES = 4096
 # A dimension is looked for as a sum of sizes that is divided by at most so much.
@@ -132,10 +135,14 @@ def checked(options: Mapping[str, Sequence[int]]) -> dict[str, tuple[int, ...]]:
     """The numbers of each size, in ascending order. Raises ValueError, with what to write, for others."""
     found: dict[str, tuple[int, ...]] = {}
     for name, values in options.items():
-        numbers = tuple(sorted({int(v) for v in values}))
-        if not numbers or numbers[0] < 0:
+        try:
+            numbers = tuple(sorted({operator.index(v) for v in values}))
+        except TypeError:  # no sequence, or not of integers
+            numbers = ()
+        if not numbers or numbers[0] < 0 or numbers[-1] > MAX_SIZE:
             raise ValueError(
-                f"sizes: {name!r} is {values!r}: write the numbers that it may be, such as range(1, 65)."
+                f"sizes: {name!r} is {values!r}: write the numbers that it may be, such as range(1, 65); "
+                f"none is above {MAX_SIZE}."
             )
         found[name] = numbers
     return found

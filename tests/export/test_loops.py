@@ -179,6 +179,43 @@ def test_matrices_of_any_rank(rows: int, columns: int, elements: list[float], fu
     np.testing.assert_allclose(found, x.reshape(rows, columns), atol=1e-13 * scale)
 
 
+STRUCTURED = {
+    "one number": np.full((7, 7), 0.1),
+    "one number, tall": np.full((6, 3), 2.0),
+    "checkerboard": np.add.outer(np.arange(16), np.arange(16)) % 2 * 1.0,
+    "tiles": np.tile([[10.0, 20.0], [30.0, 40.0]], (8, 8)),
+    "cosines": np.fft.fft(np.eye(16)).real,
+    "smooth": np.exp(-0.5 * np.subtract.outer(np.arange(20) / 7, np.arange(20) / 7) ** 2),
+    "zeros": np.zeros((4, 4)),
+    "tall": 0.1 + np.cos(np.pi * np.arange(6) * ((np.arange(400) + 0.5) / 400)[:, None]),
+}
+
+
+@pytest.mark.parametrize("name", STRUCTURED)
+def test_singular_values_of_structured_matrices(name: str) -> None:
+    """In Python: columns that others make zero leave numbers too small to be orthogonal."""
+    x = STRUCTURED[name]
+    m, n = x.shape
+    s, u, v = np.empty(n), np.empty(m * n), np.empty(n * n)
+    own = np.empty(m * n), np.empty(n * n), np.empty(m * n), np.empty(n, np.int64), np.empty(n)
+    matrices.svd(s, u, v, *own, x.ravel(), 1, m, n, n, 1, 0, 1)
+    us, vs = u.reshape(m, n), v.reshape(n, n)
+    largest = max(np.abs(x).max(), 1e-300)
+    np.testing.assert_allclose(s, np.linalg.svd(x, compute_uv=False), atol=2e-13 * largest)
+    np.testing.assert_allclose((us * s) @ vs.T, x, atol=1e-13 * largest)
+    np.testing.assert_allclose(us.T @ us, np.eye(n), atol=1e-12)
+    np.testing.assert_allclose(vs.T @ vs, np.eye(n), atol=1e-12)
+
+
+def test_what_is_not_positive_definite_has_no_factor() -> None:
+    """In Python: the lower triangle is NaN, as TensorFlow's is."""
+    x = np.eye(5) * 2.0
+    x[3, 3] = -1.0
+    found = np.empty(25)
+    matrices.cholesky(found, np.empty(25), x.ravel(), 1, 5, 0, 1)
+    np.testing.assert_array_equal(np.isnan(found.reshape(5, 5)), np.tri(5, dtype=bool))
+
+
 @needs_cc
 def test_singular_matrices(tmp_path: pathlib.Path) -> None:
     """A determinant is 0, its logarithm minus infinity; what has NaN has NaN as its values, and ends."""

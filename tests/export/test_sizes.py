@@ -121,7 +121,7 @@ FUNCTIONS = {
     "image": (image, {"height": (2, 3, 4, 8), "width": (2, 5)}),
     "recurrent": (recurrent, {"n": range(1, 6)}),
     "batches": (batches, {"n": (1, 3, 8)}),
-    "joined": (joined, {"n": range(4), "m": (0, 1, 7)}),
+    "joined": (joined, {"n": range(4), "m": (0, 1, 90)}),
 }
 
 
@@ -231,6 +231,10 @@ def test_results_that_data_determines(tmp_path: pathlib.Path) -> None:
         ),
         ({"sizes": {"x_dim1": ()}}, "write the numbers that it may be"),
         ({"sizes": {"x_dim1": (-1, 2)}}, "write the numbers that it may be"),
+        ({"sizes": {"x_dim1": 5}}, "write the numbers that it may be"),
+        ({"sizes": {"x_dim1": [1.5, 2.0]}}, "write the numbers that it may be"),
+        ({"sizes": {"x_dim1": "12"}}, "write the numbers that it may be"),
+        ({"sizes": {"x_dim1": (2**63,)}}, "write the numbers that it may be"),
         ({"sizes": {"x_dim1": range(5000)}}, "has 5000 choices of 'x_dim1'.* 4096 at most"),
         ({"sizes": {"x_dim1": (2, 4)}, "shapes": {"z": (1,)}}, "no input 'z'; there are x"),
     ],

@@ -215,13 +215,24 @@ def cholesky(found: Any, a: Any, xs: Any, batch: Any, n: Any, first: Any, last: 
     """The lower factor; of what is not positive definite NaN."""
     for b in range(batch):
         own, to = xs[b * n * n :], found[b * n * n :]
+        definite = True
         _filled(a, n * n, 0.0)
         for i in range(n):
             for j in range(i + 1):
                 total = float(own[i * n + j])
                 for c in range(j):
                     total -= a[i * n + c] * a[j * n + c]
-                a[i * n + j] = math.sqrt(total) if i == j else total / a[j * n + j]
+                if i != j:
+                    a[i * n + j] = total / a[j * n + j]
+                elif total > 0.0:
+                    a[i * n + j] = math.sqrt(total)
+                else:
+                    a[i * n + j] = math.nan
+                    definite = False
+        for i in range(n):
+            for j in range(i + 1):
+                if not definite:
+                    a[i * n + j] = math.nan
         _copied(to, a, n * n)
 
 
@@ -303,7 +314,12 @@ def eigen(
 
 
 def _orthogonal(w: Any, v: Any, m: Any, n: Any) -> Any:
-    """Rotates n columns of m elements, which follow each other, until they are orthogonal; whether they are."""
+    """Rotates n columns of m elements, which follow each other, until they are orthogonal; whether they are.
+
+    The largest element is about 1. A product of columns is zero as far as its rounding says, which grows
+    with their length, and so are columns whose squares are no longer normal numbers.
+    """
+    close = 2.2e-16 * math.sqrt(1.0 * m)
     for _sweep in range(SWEEPS):
         done = True
         for p in range(n):
@@ -314,7 +330,9 @@ def _orthogonal(w: Any, v: Any, m: Any, n: Any) -> Any:
                     one += w[p * m + i] * w[p * m + i]
                     two += w[q * m + i] * w[q * m + i]
                     both += w[p * m + i] * w[q * m + i]
-                if abs(both) <= 4e-16 * math.sqrt(one) * math.sqrt(two):
+                if min(one, two) < 1e-280:
+                    continue
+                if abs(both) <= close * math.sqrt(one) * math.sqrt(two):
                     continue
                 done = False
                 t = _tangent(two - one, both)
@@ -394,7 +412,7 @@ def svd(
                 continue
             order[place] = best
             ss[b * n + place] = sizes[best] * scale
-            if sizes[best] > 0.0:
+            if sizes[best] > 1e-140:
                 rank = place + 1
                 for i in range(m):
                     u[place * m + i] = w[best * m + i] / sizes[best]
