@@ -67,3 +67,8 @@ def test_linspace_has_the_shape_that_tensorflow_gives_it(axis) -> None:
     # TensorFlow 2.21 was asked.
     assert found[0] == result.shape == ((5, 2) if axis == 0 else (2, 5))
     assert found[1].as_list() == ([None, 2] if axis == 0 else [2, None])
+
+
+def test_linspace_along_an_axis_that_is_a_tensor() -> None:
+    f = tf.function(lambda a, n: tf.linspace(a, a + 1, n, axis=tf.constant(0)))
+    assert f(tf.constant([1.0, 2.0]), 3).shape == (3, 2)

@@ -440,7 +440,7 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: int
         last = raw.ExpandDims(raw.BroadcastTo(stop, whole), axis)
         num = convert.to_tensor(num, name="num")
         line = _spaced(first, last, raw.Cast(num, DstT="int32"), axis)
-        if not shapes.known(line.dims) and first.dims is not None:
+        if not isinstance(axis, Tensor) and not shapes.known(line.dims) and first.dims is not None:
             # Inference does not follow which size is selected for which axis.
             dims = [*first.dims]
             dims[axis] = number(num.spec)
