@@ -322,7 +322,9 @@ def _watched(concrete: Any) -> Sequence[Any]:
 
 def _is_tuple_of_tensors(concrete: Any) -> bool:
     output = concrete.function_type.output
-    return type(output) is Tuple and all(isinstance(p, TensorSpec) for p in output.parts)
+    if type(output) is not Tuple or not output.parts:
+        return False
+    return all(isinstance(p, TensorSpec) for p in output.parts)
 
 
 def _numbered(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from intaglio.base.origins import Origin
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.memo import memoized
 from intaglio.ir.passes import looks_for
@@ -50,6 +51,17 @@ def _flat(graph: Graph) -> Graph:
     return inline_calls(graph)
 
 
+def _through(origin: Origin, callers: Origin) -> Origin:
+    """The frames of a node and of its call, each once: a function that the call has traced knows its callers.
+
+    As many of them, from the innermost on, as an origin has room for.
+    """
+    for count in range(min(len(origin), len(callers)), 0, -1):
+        if origin[-count:] == callers[:count]:
+            return origin
+    return origin + callers
+
+
 def _inlined(call: Node, callee: Graph, new: Rewriter) -> list[SymbolicTensor]:
     def copy(node: Node, inputs: list[SymbolicTensor], control: tuple[Node, ...]) -> Node:
         copied = Node(
@@ -59,7 +71,7 @@ def _inlined(call: Node, callee: Graph, new: Rewriter) -> list[SymbolicTensor]:
             new.unique_name(f"{call.name}/{node.name}"),
             [v.spec for v in node.outputs],
             control=control or call.control,
-            origin=node.origin + call.origin,
+            origin=_through(node.origin, call.origin),
             graph=call.graph,
             device=node.device,
             source=node.source or node,
