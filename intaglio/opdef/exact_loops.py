@@ -41,6 +41,9 @@ def compiled_loop(op: Any, arguments: Sequence[Any]) -> Callable[[], Any] | None
     dtypes = tuple([a.dtype for a in arrays])
     if not all(map(_has_code, dtypes)) or not _broadcast(arrays):
         return None
+    # Kernels are found by their attributes: -0.0 equals another number, and NaN not itself.
+    if any([isinstance(a, float) and str(a) in ("-0.0", "nan") for a in arguments[count:]]):
+        return None
     attrs = tuple(zip(op.rules["scalar"].takes[1 + count :], arguments[count:], strict=True))
     select = HOOKS.kernel_when_ready if IN_BACKGROUND else HOOKS.select_kernel
     run = select("exact elementwise", op, dtypes, attrs)

@@ -170,3 +170,15 @@ def test_shapes_that_do_not_fit_are_the_kernels_errors(used: Used) -> None:
         with pytest.raises(tf.errors.InvalidArgumentError, match="broadcast"):
             raw.SelectV2(tf.constant(x > 0), tf.constant(x), tf.constant(x[:2]))
     assert "SelectV2" not in used.names
+
+
+@pytest.mark.parametrize("alpha", [-0.0, float("nan")])
+def test_attributes_that_are_no_keys_are_left_to_numpy(
+    alpha: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact_loops._progress, "elements", exact_loops.MIN_TOTAL_ELEMENTS)
+    monkeypatch.setattr(exact_loops, "IN_BACKGROUND", False)
+    x = np.full(SHAPE, -1.0, np.float32)
+    op = raw.catalogue()["LeakyRelu"]
+    assert exact_loops.compiled_loop(op, [x, 0.0]) is not None
+    assert exact_loops.compiled_loop(op, [x, alpha]) is None
