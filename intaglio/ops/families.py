@@ -156,6 +156,19 @@ def divisor(y: Any, x: Any) -> Any:
     return y
 
 
+def truncated_quotient(x: Any, y: Any) -> Any:
+    """x / y rounded towards zero, of integers of one dtype, whose least number has no absolute value.
+
+    Raises InvalidArgumentError for a y of 0.
+    """
+    down = np.floor_divide(x, divisor(y, x))
+    if x.dtype.kind == "u":
+        return down
+    inexact = np.not_equal(np.multiply(down, y), x)
+    opposite = np.less(x, 0) != np.less(y, 0)
+    return np.add(down, inexact & opposite, dtype=x.dtype)
+
+
 # Below so many numbers their conversion takes longer than it saves.
 _MIN_CONVERTED_ELEMENTS = 2048
 

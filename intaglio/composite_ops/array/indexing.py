@@ -236,7 +236,7 @@ def sequence_mask(
         everywhere = raw.Range(0, raw.Rank(x), 1)
         maxlen = raw.Maximum(raw.Max(x, everywhere), np.zeros((), x.dtype.numpy))
     else:
-        maxlen = convert.to_tensor(maxlen, dtype_hint=x.dtype)
+        maxlen = convert.to_tensor(maxlen)
     if maxlen.dims not in ((), None):
         raise ValueError(
             f"Argument `maxlen` must be scalar for sequence_mask, received `maxlen` = {maxlen} with shape '{maxlen.shape}' instead"

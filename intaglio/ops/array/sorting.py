@@ -362,15 +362,23 @@ class Bound(Op):
         return result
 
 
+def _is_range(ordered: Any) -> bool:
+    """Whether integers in order follow each other."""
+    if int(ordered[-1]) - int(ordered[0]) != ordered.size - 1:
+        return False
+    return bool(np.all(ordered[1:] != ordered[:-1]))
+
+
 def _insertion_points(row: Any, wanted: Any, side: Any) -> Any:
     """`np.searchsorted`; values in order are found by looking the row up among them."""
     if wanted.dtype.kind not in "iu" or wanted.size < row.size:
         return np.searchsorted(row, wanted, side)
-    steps_of = np.diff(wanted)
-    if np.any(steps_of < 0):
+    # Neither differences nor distances may wrap around in the dtype.
+    if np.any(wanted[1:] < wanted[:-1]):
         return np.searchsorted(row, wanted, side)
-    if wanted.size and np.all(steps_of == 1):  # a range: the index follows from the value
-        steps = np.clip(row - wanted[0] + (side == "left"), 0, wanted.size)
+    if wanted.size and _is_range(wanted):  # the index follows from the value
+        inside = (np.clip(row, wanted[0], wanted[-1]) - wanted[0]).astype(np.int64)
+        steps = inside + (row >= wanted[0] if side == "left" else row > wanted[-1])
     else:
         steps = np.searchsorted(wanted, row, "left" if side == "right" else "right")
     return np.repeat(np.arange(row.size + 1), np.diff(steps, prepend=0, append=wanted.size))

@@ -39,6 +39,7 @@ from intaglio.ops.families import (
     quotient,
     remainder,
     spec_of,
+    truncated_quotient,
     unbroadcast_both,
     zero_where,
 )
@@ -198,16 +199,6 @@ def nonzero(y: Any, x: Any) -> Any:
         raise InternalError(None, None, str(e)) from None
 
 
-def truncated(x: Any, y: Any) -> Any:
-    """The quotient of integers, rounded towards zero."""
-    quotient = np.floor_divide(x, divisor(y, x))
-    if x.dtype.kind == "u":
-        return quotient
-    inexact = np.not_equal(np.multiply(quotient, y), x)
-    opposite = np.less(x, 0) != np.less(y, 0)
-    return np.add(quotient, inexact & opposite, dtype=x.dtype)
-
-
 @op
 class Div(Binary):
     """x / y; integers are rounded towards zero."""
@@ -217,7 +208,7 @@ class Div(Binary):
 
     def kernel(self, x, y):
         if x.dtype.kind in "iu":
-            return truncated(x, y)
+            return truncated_quotient(x, y)
         return np.true_divide(x, y)
 
     def gradient(self, dz, x, y) -> Any:
@@ -234,7 +225,7 @@ class TruncateDiv(Binary):
 
     def kernel(self, x, y):
         if x.dtype.kind in "iu":
-            return truncated(x, nonzero(y, x))
+            return truncated_quotient(x, nonzero(y, x))
         if x.dtype.kind == "c":
             raise no_kernel("TruncateDiv", x.dtype)
         return np.trunc(np.true_divide(x, y))

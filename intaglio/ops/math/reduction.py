@@ -30,7 +30,13 @@ from intaglio.opdef import raw, short_floats
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
 from intaglio.ops import compiled
-from intaglio.ops.families import MAX_FOLDED_ELEMENTS, conjugate, shape_of, spec_of
+from intaglio.ops.families import (
+    MAX_FOLDED_ELEMENTS,
+    conjugate,
+    shape_of,
+    spec_of,
+    truncated_quotient,
+)
 from intaglio.ops.math import chunked_sums, summation
 from intaglio.ops.math.exact_reduction import exact_reduce
 
@@ -213,8 +219,7 @@ class Mean(Reduction):
             whole = exact_reduce(np.add, input.astype(wide, copy=False), axes, keep_dims, wide)
             if not count:
                 return np.zeros_like(whole, dtype)
-            quotient = np.abs(whole) // wide.type(count)
-            return np.multiply(np.sign(whole), quotient).astype(dtype)
+            return truncated_quotient(whole, wide.type(count)).astype(dtype)
         if input.size >= MIN_COMPILED_ELEMENTS:
             found = by_kernel("mean", input, axes, keep_dims)
             if found is not None:

@@ -17,7 +17,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.array.scattering import starts_of_runs
 from intaglio.ops.compiled import compiled_function
-from intaglio.ops.families import constant, spec_of
+from intaglio.ops.families import constant, spec_of, truncated_quotient
 from intaglio.ops.hooks import HOOKS
 from intaglio.ops.math.recurrence import doublings, ending, recurrence
 from intaglio.ops.math.reduction import ORDERED, highest, lowest
@@ -213,8 +213,7 @@ def means(data: Any, ids: Any, count: int) -> Any:
     sizes = sizes.reshape((count,) + (1,) * (data.ndim - ids.ndim))
     if data.dtype.kind in "iu":
         total = gathered(data, ids, count, np.add, 0, 0)
-        quotient = np.abs(total) // sizes.astype(data.dtype)
-        return np.multiply(np.sign(total), quotient, dtype=data.dtype)
+        return truncated_quotient(total, sizes.astype(data.dtype))
     if data.dtype.itemsize == 2:
         wide = gathered(data.astype(np.float32), ids, count, np.add, 0, 0)
         return (wide / sizes).astype(data.dtype)

@@ -18,7 +18,7 @@ from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argumen
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.families import shape_of, spec_of
+from intaglio.ops.families import shape_of, spec_of, truncated_quotient
 from intaglio.ops.random import philox
 from intaglio.ops.random.philox import Stream
 
@@ -178,7 +178,7 @@ class FractionalAvgPool(Fractional):
         sums = _folded(tall, columns, overlapping, COLUMNS, np.add)
         counts = _counts(rows, columns, overlapping).astype(x.dtype)
         if np.issubdtype(x.dtype, np.integer):
-            return np.sign(sums) * (np.abs(sums) // counts)
+            return truncated_quotient(sums, counts)
         return sums / counts
 
     def gradient(

@@ -16,7 +16,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.scattering import add_rows
 from intaglio.ops.compiled import select_kernel
-from intaglio.ops.families import conjugate, constant, shape_of, spec_of
+from intaglio.ops.families import conjugate, constant, shape_of, spec_of, truncated_quotient
 from intaglio.ops.linalg.matmul import dot
 from intaglio.ops.sparse import indices as coordinates
 
@@ -302,8 +302,7 @@ class SparseDenseCwiseDiv(WithDense):
             )
         if values.dtype.kind not in "iu":
             return np.true_divide(values, dense)
-        quotient = np.abs(values) // np.abs(dense)
-        return np.where((values < 0) == (dense < 0), quotient, -quotient)
+        return truncated_quotient(values, dense)
 
     def gradient(self, doutput, sp_indices, sp_values, dense) -> Any:
         there = _taken(sp_indices, dense)

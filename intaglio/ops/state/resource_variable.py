@@ -404,7 +404,7 @@ class ResourceScatter(Op):
             wanted = indices.shape + array.shape[1:]
             if updates.shape != wanted and updates.shape != ():
                 raise invalid_argument(_misfit(indices, updates, array))
-            rows = np.broadcast_to(updates, wanted).reshape(-1, *array.shape[1:])
+            rows = np.broadcast_to(updates, wanted).reshape(indices.size, *array.shape[1:])
             if rows.size:
                 self.change(array, indices.reshape(-1), rows)
 
