@@ -57,7 +57,7 @@ class AcceleratorVariable(ResourceVariable):
         read_value: bool = True,
     ) -> Any:
         """Makes `value` the variable's value. Raises as `tf.Variable.assign`."""
-        return self._assign_by_op(self._assignable(value), name, read_value)
+        return self._assign_by_op(value, name, read_value)
 
     def numpy(self) -> Any:
         return self.value().numpy() if door.level().eager else super().numpy()

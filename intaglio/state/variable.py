@@ -366,24 +366,26 @@ class Variable(
         if type(value) is EagerTensor and not _STATE.unusual and self._fits(value):
             self._resource.assign(value._array)
             return self._changed(None) if read_value else _NO_VALUE
-        tensor = self._assignable(value)
+        tensor = convert.to_tensor(value, self._dtype)
+        if not shapes.compatible(self._dims, tensor.dims):
+            raise self._misfit(tensor)
         if not _STATE.unusual and self._resource is not None:
             self._resource.assign(tensor._array)
             return self._changed(None) if read_value else _NO_VALUE
         return self._assign_by_op(tensor, name, read_value)
 
-    def _assignable(self, value: Any) -> Tensor:
-        """The value as a tensor. Raises ValueError if its shape does not fit."""
+    def _misfit(self, tensor: Tensor) -> ValueError:
+        """The error of a value whose shape does not fit."""
+        return ValueError(
+            f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
+            f"{shapes.text(self._dims)}, and the assigned value shape {tensor.shape} are incompatible."
+        )
+
+    def _assign_by_op(self, value: Any, name: str | None, read_value: bool) -> Any:
+        """`assign` by its op. Raises ValueError for a shape that does not fit."""
         tensor = convert.to_tensor(value, self._dtype)
         if not shapes.compatible(self._dims, tensor.dims):
-            raise ValueError(
-                f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
-                f"{shapes.text(self._dims)}, and the assigned value shape {tensor.shape} are incompatible."
-            )
-        return tensor
-
-    def _assign_by_op(self, tensor: Tensor, name: str | None, read_value: bool) -> Any:
-        """`assign` of a tensor that fits, by its op."""
+            raise self._misfit(tensor)
         validate = self._validate_shape and shapes.known(self._dims)
         done = raw.AssignVariableOp(self._handle, tensor, validate_shape=validate, name=name)
         return self._changed(done) if read_value else done
