@@ -18,14 +18,25 @@ from intaglio.runtime import interpreter
 
 @looks_for(lambda op: op.has_graphs)
 def share_handles(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with branches, bodies and called functions that use one input for each resource.
+    """The graph with branches, bodies and called functions that use one input for each resource, to any depth.
 
-    Results depend on it, so it takes no fuel. What is nested in these graphs is left to their own passes.
+    Results depend on it, so it takes no fuel.
     """
+    # By the graph and its repeated inputs: nodes that share a graph still do afterwards.
+    shared: dict[tuple[int, tuple[tuple[int, int], ...]], Graph] = {}
 
     def change(node: Node, name: str, nested: Graph) -> Graph:
-        instead = {} if nested.opaque else _repeated(node, nested)
-        return _with_inputs(nested, instead) if instead else nested
+        if nested.opaque:
+            return nested
+        instead = _repeated(node, nested)
+        key = id(nested), tuple(instead.items())
+        found = shared.get(key)
+        if found is None:
+            inner = _with_inputs(nested, instead) if instead else nested
+            found = shared[key] = map_attached(inner, change)
+            if found is not inner:
+                interpreter.inherit(inner, found)
+        return found
 
     return map_attached(graph, change)
 

@@ -19,6 +19,8 @@ import numpy as np
 import intaglio
 from intaglio import tf
 from intaglio.base.errors import OpError
+from intaglio.export import loop_rules
+from intaglio.ir import walk
 from tests.export.programs import CProgram, within_ulps
 from trust.generator import draw
 from trust.programs import load, namespace
@@ -60,6 +62,9 @@ def outcome(seed: int, folder: pathlib.Path) -> tuple[str, str]:
         assert "is out of range" in str(e) or expected is None, f"seed {seed}: {e}"
         return "refused", ""
     assert expected is not None, f"seed {seed} raises, and the library does not"
+    # Factorisations and exponentials of matrices are other algorithms than those of this process.
+    is_other = any(op.name in loop_rules.OPS for op in walk.all_ops(concrete.frozen))
+    ulps = 32.0 if is_other else 2.0
     results = tf.nest.flatten(expected)
     outputs = library.interface.functions[0].outputs
     labels = {p.name: p.label for p in outputs}
@@ -69,13 +74,13 @@ def outcome(seed: int, folder: pathlib.Path) -> tuple[str, str]:
             if port.extent:  # its shape depends on data
                 dims = [d for d in found[0][labels[port.extent]].tolist() if d >= 0]
                 array = array[: int(np.prod(dims))].reshape(dims)
-            within_ulps(array, value.numpy())
+            within_ulps(array, value.numpy(), ulps)
         except AssertionError as e:
             raise AssertionError(f"seed {seed}, result {name}: {e}\n{program.script()}") from e
     named = {v.name: v for v in library.interface.variables}
     own = {v.name.split(":")[0]: v.numpy() for v in concrete.variables}
     for name, array in changed.items():
-        within_ulps(array, own[named[name].label])
+        within_ulps(array, own[named[name].label], ulps)
     return "equal", ""
 
 

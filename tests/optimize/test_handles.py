@@ -28,7 +28,8 @@ def results(function, mode: str):
         run = tf.function(lambda: tf.identity(traced(v)), jit_compile=True)
     else:
         traced = tf.function(body, jit_compile=True)
-        run = tf.function(lambda: tf.identity(traced(v)))
+        outer = True if mode == "both compiled" else None
+        run = tf.function(lambda: tf.identity(traced(v)), jit_compile=outer)
     found = [run().numpy()]
     for _ in range(2):  # graphs are optimised from the second call on
         v.assign(START)
@@ -38,7 +39,7 @@ def results(function, mode: str):
 
 def assert_same(function) -> None:
     expected, variable = results(function, "eager")
-    for mode in ("graph", "compiled", "compiled inside"):
+    for mode in ("graph", "compiled", "compiled inside", "both compiled"):
         got, after = results(function, mode)
         np.testing.assert_array_equal(got, expected, err_msg=mode)
         np.testing.assert_array_equal(after, variable, err_msg=mode)
