@@ -3,39 +3,24 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from intaglio.base.dtypes import DType, float32, float64, int32, int64
-from intaglio.export.portable_rules import NoRule
+from intaglio.export.portable_rules import NoRule, Rules
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import late, raw
-from intaglio.opdef.late import OpReference
-from intaglio.opdef.op import Op
 
-Rule = Callable[[Node, Sequence[SymbolicTensor]], Sequence[Any]]
-# The rules, by the names of ops.
-OPS: dict[str, Rule] = {}
+OPS = Rules()
 # The rounds of a series of the exponential, which is one for matrices of norms up to 1/2.
 _TERMS = 18
 
 
-def by_loops(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+def by_loops(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """The outputs of a node by loops, recorded in the graph that is written. Raises NoRule."""
-    rule = OPS.get(node.op.name)
-    if rule is None:
-        raise NoRule
-    return rule(node, inputs)
-
-
-def _rule(*ops: Op | OpReference) -> Callable[[Rule], Rule]:
-    def register(function: Rule) -> Rule:
-        OPS.update({op.name: function for op in ops})
-        return function
-
-    return register
+    return OPS.apply(node, inputs)
 
 
 def loops(
@@ -78,8 +63,8 @@ def _matrices(value: SymbolicTensor) -> tuple[tuple[int, ...], int, int, int]:
     return dims[:-2], math.prod(dims[:-2]), dims[-2], dims[-1]
 
 
-@_rule(late.Qr)
-def _orthogonalised(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+@OPS.of(late.Qr)
+def _orthogonalised(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
     before, batch, m, n = _matrices(x)
     k = m if node.attrs["full_matrices"] else min(m, n)
@@ -88,32 +73,32 @@ def _orthogonalised(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[An
     return loops("matrices:qr", [x], outputs, owned, batch, m, n, k)
 
 
-@_rule(late.Lu)
-def _factorised(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+@OPS.of(late.Lu)
+def _factorised(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     outputs = [(x.dtype, (*before, n, n)), (node.outputs[1].dtype, (*before, n))]
     return loops("matrices:lu", [x], outputs, [(float64, n * n), (int64, n)], batch, n)
 
 
-@_rule(late.LogMatrixDeterminant)
-def _logarithm_of_determinant(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+@OPS.of(late.LogMatrixDeterminant)
+def _logarithm_of_determinant(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     owned = [(float64, n * n), (int64, n)]
     return loops("matrices:log_determinant", [x], [(x.dtype, before)] * 2, owned, batch, n)
 
 
-@_rule(late.MatrixDeterminant)
-def _determinant(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+@OPS.of(late.MatrixDeterminant)
+def _determinant(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     owned = [(float64, n * n), (int64, n)]
     return loops("matrices:determinant", [x], [(x.dtype, before)], owned, batch, n)
 
 
-@_rule(late.MatrixSolve)
-def _solved(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+@OPS.of(late.MatrixSolve)
+def _solved(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     x, right = inputs
     before, batch, n, k = _matrices(right)
     owned = [(float64, n * n), (int64, n), (float64, n)]
@@ -121,8 +106,8 @@ def _solved(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
     return loops("matrices:solve", [x, right], [(x.dtype, (*before, n, k))], owned, *integers)
 
 
-@_rule(late.MatrixInverse)
-def _inverted(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+@OPS.of(late.MatrixInverse)
+def _inverted(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     one = np.broadcast_to(np.eye(n, dtype=x.dtype.numpy), (*before, n, n)).copy()
@@ -131,8 +116,8 @@ def _inverted(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
     return loops("matrices:solve", [x, one], [(x.dtype, (*before, n, n))], owned, *integers)
 
 
-@_rule(late.MatrixTriangularSolve)
-def _substituted(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+@OPS.of(late.MatrixTriangularSolve)
+def _substituted(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     x, right = inputs
     before, batch, n, k = _matrices(right)
     if _matrices(x)[0] != before:
@@ -142,16 +127,16 @@ def _substituted(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
     return loops("matrices:triangular", [x, right], outputs, [(float64, n)], *integers)
 
 
-@_rule(late.Cholesky)
-def _root(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+@OPS.of(late.Cholesky)
+def _root(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     outputs = [(x.dtype, (*before, n, n))]
     return loops("matrices:cholesky", [x], outputs, [(float64, n * n)], batch, n)
 
 
-@_rule(late.SelfAdjointEigV2)
-def _eigenvalues(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+@OPS.of(late.SelfAdjointEigV2)
+def _eigenvalues(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     wanted = bool(node.attrs["compute_v"])
@@ -161,8 +146,8 @@ def _eigenvalues(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
     return loops("matrices:eigen", [x], outputs, owned, batch, n, wanted)
 
 
-@_rule(late.Svd)
-def _singular_values(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+@OPS.of(late.Svd)
+def _singular_values(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
     before, batch, rows, columns = _matrices(x)
     m, n = max(rows, columns), min(rows, columns)
@@ -176,8 +161,8 @@ def _singular_values(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[A
     return loops("matrices:svd", [x], [(x.dtype, s) for s in shapes], owned, *integers)
 
 
-@_rule(late.MatrixExponential)
-def _exponential(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+@OPS.of(late.MatrixExponential)
+def _exponential(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     owned = [(float64, n * n)] * 3
@@ -212,8 +197,8 @@ def suppressed(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     )
 
 
-@_rule(late.NonMaxSuppressionV4)
-def _kept_boxes(node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Any]:
+@OPS.of(late.NonMaxSuppressionV4)
+def _kept_boxes(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """Padded; others have as many results as data says (`selected_rows.py`)."""
     if not node.attrs["pad_to_max_output_size"]:
         raise NoRule

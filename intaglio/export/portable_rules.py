@@ -22,28 +22,38 @@ from intaglio.runtime import interpreter
 # The elements of a matrix that a linear op is written as, at most.
 MAX_MATRIX_ELEMENTS = 1 << 18
 Rule = Callable[[Node, Sequence[SymbolicTensor]], list[Any]]
-# The rules, by the names of ops.
-OPS: dict[str, Rule] = {}
 
 
 class NoRule(Exception):
     """A node that no rule is for, or that a rule has no expression for."""
 
 
+class Rules(dict[str, Rule]):
+    """Rules that express a node in other ops, by the names of ops."""
+
+    def of(self, *ops: Op | OpReference) -> Callable[[Rule], Rule]:
+        """Registers the decorated function as the rule of these ops."""
+
+        def register(function: Rule) -> Rule:
+            self.update({op.name: function for op in ops})
+            return function
+
+        return register
+
+    def apply(self, node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+        """What the node's rule gives for these inputs. Raises NoRule."""
+        rule = self.get(node.op.name)
+        if rule is None:
+            raise NoRule
+        return rule(node, inputs)
+
+
+OPS = Rules()
+
+
 def by_rule(node: Node, inputs: Sequence[SymbolicTensor]) -> list[SymbolicTensor]:
     """The outputs of a node in other ops, recorded in the graph that is written. Raises NoRule."""
-    rule = OPS.get(node.op.name)
-    if rule is None:
-        raise NoRule
-    return rule(node, inputs)
-
-
-def _rule(*ops: Op | OpReference) -> Callable[[Rule], Rule]:
-    def register(function: Rule) -> Rule:
-        OPS.update({op.name: function for op in ops})
-        return function
-
-    return register
+    return OPS.apply(node, inputs)
 
 
 def _known(value: SymbolicTensor) -> Any:
@@ -98,7 +108,7 @@ def _linear(
 
 
 def _register_fourier(axes: int, *ops: OpReference) -> None:
-    @_rule(*ops)
+    @OPS.of(*ops)
     def transformed(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
         value, *lengths = inputs
         (result,) = node.outputs
@@ -129,7 +139,7 @@ for _axes, _ops in enumerate(
     _register_fourier(_axes, *_ops)
 
 
-@_rule(raw.AvgPool3D)
+@OPS.of(raw.AvgPool3D)
 def _averaged(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """Channels are rows of a product."""
     if node.attrs["data_format"] != "NDHWC":
@@ -146,7 +156,7 @@ def _averaged(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     return [raw.Transpose(_linear(moved, outs, result.dtype, 3, kernel), last)]
 
 
-@_rule(raw.ResizeBicubic, raw.ResizeArea)
+@OPS.of(raw.ResizeBicubic, raw.ResizeArea)
 def _resized(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """Rows, then columns: the weights of each are what the kernel makes of images of one column."""
     images, size = inputs[0], _known(inputs[1])
@@ -183,7 +193,7 @@ def _resized(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
 # -- the greatest of windows -----------------------------------------------------------------------
 
 
-@_rule(raw.Dilation2D)
+@OPS.of(raw.Dilation2D)
 def _dilated(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """The greatest of the sums for each element of the filter."""
     value, filter_ = inputs
@@ -229,7 +239,7 @@ def _slice(value: Any, axis: int, begin: int, end: int) -> Any:
 
 
 def _register_bound(op: Op, below: Op) -> None:
-    @_rule(op)
+    @OPS.of(op)
     def position(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
         """How many of the sorted numbers of a row come before each value."""
         ordered, values = inputs
@@ -242,7 +252,7 @@ _register_bound(raw.LowerBound, raw.Less)
 _register_bound(raw.UpperBound, raw.LessEqual)
 
 
-@_rule(raw.Cumprod)
+@OPS.of(raw.Cumprod)
 def _cumulative_product(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """Products of neighbours, of twice as many in every step."""
     value, dims = inputs[0], _sizes(inputs[0])
@@ -282,7 +292,7 @@ def _rows_of(value: SymbolicTensor) -> int:
     return dims[-2]
 
 
-@_rule(late.Cholesky)
+@OPS.of(late.Cholesky)
 def _cholesky(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """Column by column; what has no root becomes NaN."""
     (matrix,) = inputs
@@ -302,7 +312,7 @@ def _cholesky(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     return [raw.ConcatV2(columns, np.int32(-1))]
 
 
-@_rule(late.MatrixTriangularSolve)
+@OPS.of(late.MatrixTriangularSolve)
 def _substituted(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """Row by row, from the first or the last on."""
     matrix, right = inputs
@@ -351,7 +361,7 @@ def _eliminated(matrix: Any, right: Any, count: int) -> Any:
     return _slice(whole, -1, count, count + right.dims[-1])
 
 
-@_rule(late.MatrixSolve)
+@OPS.of(late.MatrixSolve)
 def _solved(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     matrix, right = inputs
     count = _rows_of(matrix)
@@ -359,7 +369,7 @@ def _solved(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     return [_eliminated(matrix, right, count)]
 
 
-@_rule(late.MatrixInverse)
+@OPS.of(late.MatrixInverse)
 def _inverted(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (matrix,) = inputs
     count = _rows_of(matrix)
@@ -368,7 +378,7 @@ def _inverted(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     return [_eliminated(matrix, raw.Const(value=identity, dtype=matrix.dtype), count)]
 
 
-@_rule(late.MatrixDiagPart, late.MatrixDiagPartV2, late.MatrixDiagPartV3)
+@OPS.of(late.MatrixDiagPart, late.MatrixDiagPartV2, late.MatrixDiagPartV3)
 def _diagonal(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """One diagonal: every so many elements of a matrix in one row."""
     matrix, dims, outs = inputs[0], _sizes(inputs[0]), _sizes(node.outputs[0])
@@ -392,7 +402,7 @@ def _diagonal(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     return [found]
 
 
-@_rule(late.MatrixDiag, late.MatrixDiagV3)
+@OPS.of(late.MatrixDiag, late.MatrixDiagV3)
 def _diagonal_matrix(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """A square matrix of its main diagonal."""
     value, outs = inputs[0], _sizes(node.outputs[0])
@@ -408,7 +418,7 @@ def _diagonal_matrix(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
 # -- positions that are data --------------------------------------------------------------------------
 
 
-@_rule(raw.ReverseSequence)
+@OPS.of(raw.ReverseSequence)
 def _reversed(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """Each example's elements up to its length are gathered from the other end."""
     value, lengths = inputs
