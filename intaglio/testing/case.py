@@ -26,7 +26,7 @@ from intaglio.compat_v1.default_graphs import (
 from intaglio.compat_v1.sessions import Session, get_default_session
 from intaglio.graphdef.declarations import parsed_text
 from intaglio.runtime import random_state
-from intaglio.testing.more_assertions import MoreAssertions
+from intaglio.testing.absl_assertions import AbslAssertions
 from intaglio.testing.numbers import NumberAssertions, valued
 from intaglio.trace.scopes import executing_eagerly
 
@@ -46,7 +46,7 @@ class CapturedWrites:
         return self._file.read().decode("utf-8")
 
 
-class TestCase(NumberAssertions, MoreAssertions):
+class TestCase(NumberAssertions, AbslAssertions):
     """A test whose assertions take tensors, arrays and nested structures of them.
 
     The global seed is set before every test, so that random numbers are the same each time.

@@ -60,7 +60,7 @@ def test_many_distinct_elements(dtype: str, tmp_path: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("shape", [(60,), (5, 7), (2, 3, 4, 2), (1, 1)])
-def test_places(shape: tuple[int, ...], tmp_path: pathlib.Path) -> None:
+def test_indices(shape: tuple[int, ...], tmp_path: pathlib.Path) -> None:
     """Of numbers and of what is true: none, all, some."""
 
     def f(x: Any) -> Any:

@@ -12,7 +12,7 @@ import pathlib
 import shutil
 import tempfile
 import unittest
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping
 from typing import IO, Any, TypeVar
 from urllib import parse
 
@@ -115,7 +115,7 @@ class TemporaryFolder(os.PathLike[str]):
         return TemporaryFolder(path)
 
 
-class MoreAssertions(unittest.TestCase):
+class AbslAssertions(unittest.TestCase):
     """Assertions on sequences, mappings and classes, and temporary files."""
 
     def assertSequenceStartsWith(self, prefix: Any, whole: Any, msg: Any = None) -> None:
@@ -244,6 +244,3 @@ class MoreAssertions(unittest.TestCase):
     def enter_context(self, manager: contextlib.AbstractContextManager[T]) -> T:
         """Enters a context that is left when the test is over."""
         return self.enterContext(manager)
-
-
-__all__: Sequence[str] = ["MoreAssertions", "TemporaryFile", "TemporaryFolder"]
