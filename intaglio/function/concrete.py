@@ -440,6 +440,8 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         """
         if not self._prepares_first:
             with _preparing:
+                if self._run is not None:  # another thread is done meanwhile
+                    return self._run
                 is_first, self._was_called = not self._was_called, True
                 if is_first or self._is_optimizing:
                     return functools.partial(interpreter.run_nodes, self.frozen)
