@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import later
+from intaglio.base.errors import invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.restricted import run_loops
@@ -21,12 +22,14 @@ class _ElementLoops(Op):
 
     The function, `module:name`, is called once, with the outputs, arrays of its own (`Towned`,
     `owned_sizes`), the inputs and the integers; all arrays are flat. It writes every element of the outputs,
-    and reads none of them, nor of its own arrays, before.
+    and reads none of them, nor of its own arrays, before. With a text as `refusal` the first of its own arrays
+    is one int64 0; the function writes another number there if the inputs have no result, which is an
+    InvalidArgumentError with this text.
     """
 
     signature = (
         "inputs: *Tin; function: str, integers: list(int), shapes: list(shape), Tout: list(type),"
-        " owned_sizes: list(int), Towned: list(type) -> outputs: *Tout"
+        " owned_sizes: list(int), Towned: list(type), refusal: str = '' -> outputs: *Tout"
     )
     differentiable = False
     internal = True
@@ -34,7 +37,7 @@ class _ElementLoops(Op):
     def infer(self, inputs, shapes, Tout) -> Any:
         return [[Spec(dtype, tuple(dims)) for dtype, dims in zip(Tout, shapes, strict=True)]]
 
-    def kernel(self, inputs, function, integers, shapes, Tout, owned_sizes, Towned):
+    def kernel(self, inputs, function, integers, shapes, Tout, owned_sizes, Towned, refusal):
         outputs = [np.zeros(dims, dtype.numpy) for dtype, dims in zip(Tout, shapes, strict=True)]
         owned = [np.zeros(n, t.numpy) for n, t in zip(owned_sizes, Towned, strict=True)]
         taken = [np.ascontiguousarray(a).reshape(-1) for a in inputs]
@@ -42,4 +45,6 @@ class _ElementLoops(Op):
         loops = later.named(function)
         if not run_loops(loops, WORK, *arguments, rows=1):
             loops(*arguments, 0, 1)
+        if refusal and owned[0][0]:
+            raise invalid_argument(refusal)
         return outputs

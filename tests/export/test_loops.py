@@ -207,36 +207,78 @@ def test_singular_values_of_structured_matrices(name: str) -> None:
     np.testing.assert_allclose(vs.T @ vs, np.eye(n), atol=1e-12)
 
 
-def test_what_is_not_positive_definite_has_no_factor() -> None:
-    """In Python: the lower triangle is NaN, as TensorFlow's is."""
-    x = np.eye(5) * 2.0
-    x[3, 3] = -1.0
-    found = np.empty(25)
-    matrices.cholesky(found, np.empty(25), x.ravel(), 1, 5, 0, 1)
-    np.testing.assert_array_equal(np.isnan(found.reshape(5, 5)), np.tri(5, dtype=bool))
+# What TensorFlow 2.21 gives for determinants was asked: of a singular matrix 0, and for its logarithm the
+# sign 0 and minus infinity; of one with NaN both are NaN.
+SPECIAL: dict[str, Any] = {
+    "singular": lambda n: np.outer(np.arange(1.0, n + 1), np.arange(n)),
+    "zeros": lambda n: np.zeros((n, n)),
+    "NaN": lambda n: np.where(np.arange(n)[:, None] == n - 1, np.nan, np.eye(n) + 0.1),
+    "infinity": lambda n: np.diag([np.inf, *np.arange(1.0, n)]),
+    "negative": lambda n: np.diag([*np.arange(1.0, n), -2.0]),
+}
 
 
 @needs_cc
-def test_singular_matrices(tmp_path: pathlib.Path) -> None:
-    """A determinant is 0, its logarithm minus infinity; what has NaN has NaN as its values, and ends."""
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("rows", [1, 3, 33])
+def test_determinants_of_any_matrix(rows: int, dtype: str, tmp_path: pathlib.Path) -> None:
+    """By kernels of small matrices and by loops: none is an error."""
 
-    def f(x: Any, y: Any) -> Any:
-        sign, size = tf.linalg.slogdet(x)
-        return {
-            "sign": sign,
-            "size": size,
-            "s": tf.linalg.svd(y, compute_uv=False),
-            "e": tf.linalg.eigvalsh(y),
-        }
+    def f(x: Any) -> Any:
+        return {"value": tf.linalg.det(x), **tf.linalg.slogdet(x)._asdict()}
 
-    x, y = np.ones((3, 3)), normal(3, 3)
-    y[1, 0] = np.nan
-    specs = [tf.TensorSpec((3, 3), tf.float64, name=n) for n in ("x", "y")]
-    concrete = tf.function(f).get_concrete_function(*specs)
+    x = np.stack([special(rows) for special in SPECIAL.values()]).astype(dtype)
+    found, expected = exported(f, tmp_path, x)
+    for label, value in expected.items():
+        np.testing.assert_allclose(found[label], value, rtol=1e-6, err_msg=label)
+    assert found["value"][1] == 0.0
+    assert np.isnan([v[2] for v in found.values()]).all()
+
+
+REFUSED: dict[str, Any] = {
+    "MatrixInverse": (tf.linalg.inv, "zeros"),
+    "MatrixSolve": (lambda x: tf.linalg.solve(x, x[..., :1]), "zeros"),
+    "MatrixTriangularSolve": (lambda x: tf.linalg.triangular_solve(x, x[..., :2]), "zeros"),
+    "Cholesky": (tf.linalg.cholesky, "negative"),
+    "Lu": (lambda x: tf.linalg.lu(x).lu, "zeros"),
+}
+
+
+@needs_cc
+@pytest.mark.parametrize("rows", [3, 33])
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_no_result_is_an_error(name: str, rows: int, tmp_path: pathlib.Path) -> None:
+    """As it is in Python, of many rows as of few; NaN is no reason for one."""
+    function, special = REFUSED[name]
+    specs = [tf.TensorSpec((2, rows, rows), tf.float64, name="x")]
+    concrete = tf.function(lambda x: {"y": function(x)}).get_concrete_function(*specs)
     library = Loaded(intaglio.export_library(concrete, tmp_path / "model", kinds=["shared"]))
-    found = library.call("run", {"x": x, "y": y})
+    good = np.eye(rows) * 2.0
+    x = np.stack([good, SPECIAL[special](rows)])
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        concrete(tf.constant(x))
+    with pytest.raises(RuntimeError, match=rf": {name} '.*"):
+        library.call("run", {"x": x})
+    for second in (good, good * np.nan):
+        x = np.stack([good, second])
+        found = library.call("run", {"x": x})["y"]
+        np.testing.assert_allclose(found, concrete(tf.constant(x))["y"], rtol=1e-12)
     library.close()
-    assert (found["sign"], found["size"]) == (0.0, -np.inf)
+
+
+@needs_cc
+def test_values_of_what_has_nan(tmp_path: pathlib.Path) -> None:
+    """Singular values and eigenvalues are NaN, and the search for them ends."""
+
+    def f(x: Any) -> Any:
+        return {"s": tf.linalg.svd(x, compute_uv=False), "e": tf.linalg.eigvalsh(x)}
+
+    x = normal(3, 3)
+    x[1, 0] = np.nan
+    concrete = tf.function(f).get_concrete_function(tf.TensorSpec((3, 3), tf.float64, name="x"))
+    library = Loaded(intaglio.export_library(concrete, tmp_path / "model", kinds=["shared"]))
+    found = library.call("run", {"x": x})
+    library.close()
     assert np.isnan(found["s"]).all()
     assert np.isnan(found["e"]).all()
 
@@ -259,3 +301,19 @@ def test_loops_are_an_op_with_a_kernel() -> None:
     own = np.linalg.slogdet(x)
     np.testing.assert_allclose(sign, own.sign)
     np.testing.assert_allclose(size, own.logabsdet)
+
+
+def test_refusals_of_loops_are_errors() -> None:
+    """Interpreted, too."""
+    x = np.stack([np.eye(2), np.zeros((2, 2))])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="the matrix is singular"):
+        raw._ElementLoops(
+            [tf.constant(x)],
+            function="intaglio.export.loops.matrices:lu",
+            integers=[2, 2],
+            shapes=[(2, 2, 2), (2, 2)],
+            Tout=[tf.float64, tf.int64],
+            owned_sizes=[1, 4, 2],
+            Towned=[tf.int64, tf.float64, tf.int64],
+            refusal="the matrix is singular",
+        )

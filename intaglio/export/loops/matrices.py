@@ -1,6 +1,7 @@
 """Factorisations of stacks of matrices, in double precision whatever the matrices are.
 
-Matrices are in the order of C. What LAPACK refuses, such as the inverse of a singular matrix, is NaN.
+Matrices are in the order of C. What LAPACK refuses, such as the inverse of a singular matrix, is noted in
+`refused`; eigenvalues and singular values of what has NaN are NaN.
 """
 
 from __future__ import annotations
@@ -121,14 +122,22 @@ def _eliminated(a: Any, p: Any, n: Any) -> Any:
 
 
 def lu(
-    lus: Any, ps: Any, a: Any, p: Any, xs: Any, batch: Any, n: Any, first: Any, last: Any
+    lus: Any,
+    ps: Any,
+    refused: Any,
+    a: Any,
+    p: Any,
+    xs: Any,
+    batch: Any,
+    n: Any,
+    first: Any,
+    last: Any,
 ) -> None:
     """Both factors in one matrix, and the order of rows."""
     for b in range(batch):
         _copied(a, xs[b * n * n :], n * n)
-        sign = _eliminated(a, p, n)
-        if sign == 0.0:
-            _filled(a, n * n, math.nan)
+        if _eliminated(a, p, n) == 0.0:
+            refused[0] = 1
         _copied(lus[b * n * n :], a, n * n)
         _copied(ps[b * n :], p, n)
 
@@ -136,7 +145,7 @@ def lu(
 def log_determinant(
     signs: Any, logs: Any, a: Any, p: Any, xs: Any, batch: Any, n: Any, first: Any, last: Any
 ) -> None:
-    """The sign and the logarithm of the absolute value."""
+    """The sign and the logarithm of the absolute value; both are NaN if one is."""
     for b in range(batch):
         _copied(a, xs[b * n * n :], n * n)
         sign = _eliminated(a, p, n)
@@ -147,7 +156,7 @@ def log_determinant(
                 total += math.log(abs(pivot))
                 if pivot < 0.0:
                     sign = -sign
-        signs[b] = sign
+        signs[b] = sign if total == total else math.nan
         logs[b] = total if sign != 0.0 else -math.inf
 
 
@@ -165,7 +174,7 @@ def determinant(
 
 
 def solve(
-    found: Any, a: Any, p: Any, x: Any, xs: Any, rights: Any,
+    found: Any, refused: Any, a: Any, p: Any, x: Any, xs: Any, rights: Any,
     batch: Any, n: Any, k: Any, adjoint: Any, first: Any, last: Any,
 ) -> None:  # fmt: skip
     """The solutions [n, k] for right sides [n, k]."""
@@ -174,7 +183,8 @@ def solve(
         for i in range(n):
             for j in range(n):
                 a[i * n + j] = own[j * n + i] if adjoint else own[i * n + j]
-        sign = _eliminated(a, p, n)
+        if _eliminated(a, p, n) == 0.0:
+            refused[0] = 1
         for c in range(k):
             for i in range(n):
                 total = float(right[p[i] * k + c])
@@ -187,17 +197,20 @@ def solve(
                     total -= a[i * n + j] * x[j]
                 x[i] = total / a[i * n + i]
             for i in range(n):
-                to[i * k + c] = x[i] if sign != 0.0 else math.nan
+                to[i * k + c] = x[i]
 
 
 def triangular(
-    found: Any, x: Any, xs: Any, rights: Any,
+    found: Any, refused: Any, x: Any, xs: Any, rights: Any,
     batch: Any, n: Any, k: Any, lower: Any, adjoint: Any, first: Any, last: Any,
 ) -> None:  # fmt: skip
     """The solutions for triangular matrices."""
     for b in range(batch):
         own, right, to = xs[b * n * n :], rights[b * n * k :], found[b * n * k :]
         forward = lower != adjoint
+        for i in range(n):
+            if own[i * n + i] == 0.0:
+                refused[0] = 1
         for c in range(k):
             for step in range(n):
                 i = step if forward else n - 1 - step
@@ -211,11 +224,12 @@ def triangular(
                 to[i * k + c] = x[i]
 
 
-def cholesky(found: Any, a: Any, xs: Any, batch: Any, n: Any, first: Any, last: Any) -> None:
-    """The lower factor; of what is not positive definite NaN."""
+def cholesky(
+    found: Any, refused: Any, a: Any, xs: Any, batch: Any, n: Any, first: Any, last: Any
+) -> None:
+    """The lower factor of what is positive definite."""
     for b in range(batch):
         own, to = xs[b * n * n :], found[b * n * n :]
-        definite = True
         _filled(a, n * n, 0.0)
         for i in range(n):
             for j in range(i + 1):
@@ -224,15 +238,10 @@ def cholesky(found: Any, a: Any, xs: Any, batch: Any, n: Any, first: Any, last: 
                     total -= a[i * n + c] * a[j * n + c]
                 if i != j:
                     a[i * n + j] = total / a[j * n + j]
-                elif total > 0.0:
-                    a[i * n + j] = math.sqrt(total)
                 else:
-                    a[i * n + j] = math.nan
-                    definite = False
-        for i in range(n):
-            for j in range(i + 1):
-                if not definite:
-                    a[i * n + j] = math.nan
+                    if total <= 0.0:
+                        refused[0] = 1
+                    a[i * n + j] = math.sqrt(abs(total))
         _copied(to, a, n * n)
 
 

@@ -3,7 +3,8 @@
 Matrices are gathered into vectors on the stack, element by element, so that all steps are those of the
 textbook without any movement between lanes. NumPy does the same in `ops/linalg/elimination.py`, with the
 same bits, as long as there is no kernel. A kernel sets a flag if a matrix is one that
-LAPACK may refuse (not positive, singular, not a number); then its results are not used.
+LAPACK may refuse (not positive, singular, not a number); then its results are not used. Where nothing
+else computes them, complete kernels set it for what LAPACK does refuse, and all else has a result.
 """
 
 from __future__ import annotations
@@ -40,12 +41,13 @@ class Form(NamedTuple):
     lanes: int
     lower: bool = False
     adjoint: bool = False
+    complete: bool = False
 
     @property
     def name(self) -> str:
         """The name of the kernel."""
         options = f"{self.double:d}{self.lower:d}{self.adjoint:d}"
-        return f"small_{self.what}_{options}_{self.lanes}"
+        return f"small_{self.what}_{options}_{self.lanes}{'_complete' * self.complete}"
 
     @property
     def inputs(self) -> int:
@@ -197,7 +199,8 @@ class _Builder:
         with code.loop("0", n) as j:
             below = self._add(j, 1)
             pivot = self._load(self.a, j, j, n)
-            self._blame(code.let(f"fcmp ule {self.type} {pivot}, zeroinitializer"))
+            test = "ole" if self.form.complete else "ule"
+            self._blame(code.let(f"fcmp {test} {self.type} {pivot}, zeroinitializer"))
             root = code.call(
                 self.type, f"llvm.sqrt.v{self.lanes}f{8 * self.bytes}", (self.type, pivot)
             )
@@ -224,7 +227,8 @@ class _Builder:
 
         def step(i: str, start: str, stop: str) -> None:
             pivot = element(i, i)
-            self._blame(code.let(f"fcmp ueq {self.type} {pivot}, zeroinitializer"))
+            test = "oeq" if form.complete else "ueq"
+            self._blame(code.let(f"fcmp {test} {self.type} {pivot}, zeroinitializer"))
             self._divide_row(i, pivot)
             with code.loop(start, stop) as r:
                 self._subtract_row(r, element(r, i), i)
@@ -275,11 +279,25 @@ class _Builder:
         with code.carrying("0", n, 1, (self.type, sign)) as state:
             pivot = self._load(self.a, state.index, state.index, n)
             state.following.append(self._op("fmul", state.values[0], pivot))
-        self._scatter(state.values[0], self._pointers(self.out, "1", "0"))
+        found = state.values[0]
+        if self.form.complete:  # of a singular matrix with NaN, too
+            found = self._select(self._is_zero(sign), "zeroinitializer", found)
+        self._scatter(found, self._pointers(self.out, "1", "0"))
+
+    def _is_zero(self, x: str) -> str:
+        return self.code.let(f"fcmp oeq {self.type} {x}, zeroinitializer")
+
+    def _select(self, test: str, yes: str, no: str) -> str:
+        kinds = f"<{self.lanes} x i1> {test}, {self.type} {yes}, {self.type} {no}"
+        return self.code.let(f"select {kinds}")
 
     def _eliminate(self) -> str:
-        """The upper factor in `a`, with the right-hand sides in `b` treated alike; gives the sign."""
+        """The upper factor in `a`, with the right-hand sides in `b` treated alike; gives the sign.
+
+        That is 0 for a singular matrix where these are not blamed.
+        """
         code, n = self.code, self.rows
+        takes_singular = self.form.complete and self.form.what == "determinant"
         with code.carrying("0", n, 1, (self.type, f"splat ({self.kind} 1.0)")) as state:
             k = state.index
             row = self._pivot_row(k)
@@ -289,11 +307,11 @@ class _Builder:
             own = code.splat(self.lanes, "i64", k)
             same = code.let(f"icmp eq <{self.lanes} x i64> {row}, {own}")
             negative = code.let(f"fneg {self.type} {state.values[0]}")
-            kinds = (
-                f"<{self.lanes} x i1> {same}, {self.type} {state.values[0]}, {self.type} {negative}"
-            )
-            state.following.append(code.let(f"select {kinds}"))
+            sign = self._select(same, state.values[0], negative)
             pivot = self._load(self.a, k, k, n)
+            if takes_singular:
+                sign = self._select(self._is_zero(pivot), "zeroinitializer", sign)
+            state.following.append(sign)
             below = self._add(k, 1)
             with code.loop(below, n) as r:
                 factor = self._op("fdiv", self._load(self.a, r, k, n), pivot)
@@ -332,6 +350,10 @@ class _Builder:
                 code.let(f"select {mask}, {wide} {own}, {wide} {at}"),
             ]
         best, row = state.values
+        if self.form.complete:
+            if self.form.what != "determinant":
+                self._blame(self._is_zero(best))
+            return row
         # Of infinities and numbers that are none LAPACK is asked.
         limit = f"splat ({self.kind} 0x{'7FEFFFFFFFFFFFFF' if self.form.double else '47EFFFFFE0000000'})"
         below = code.let(f"fcmp ule {self.type} {best}, zeroinitializer")

@@ -27,6 +27,8 @@ def element_loops(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Ar
         w.scratch(size * t.size)
         for size, t in zip(attrs["owned_sizes"], attrs["Towned"], strict=True)
     ]
+    if attrs["refusal"]:
+        w.code.do(f"store i64 0, ptr {owned[0]}, align 8")
     integers = attrs["integers"]
     dtypes = [*[v.dtype for v in node.outputs], *attrs["Towned"], *[v.dtype for v in node.inputs]]
     kinds = [f"{t.numpy.kind}{t.size}" for t in dtypes] + ["i64"] * len(integers)
@@ -34,6 +36,8 @@ def element_loops(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Ar
     pointers = [*[r.pointer for r in results], *owned, *map(w.pointer, [*inputs, numbers])]
     step = restricted_python.step(later.named(attrs["function"]), tuple(kinds))
     w.call_step(step, pointers, [w.scratch(8)])
+    if attrs["refusal"]:
+        w.guard(w.code.integer("icmp eq", w.code.load("i64", owned[0], 8), 0))
     w.long = True
     w.how = "kernel"
     return results

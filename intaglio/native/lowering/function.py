@@ -548,8 +548,12 @@ class FunctionLowering:
         """
         words = [a.name if isinstance(a, Kind) else str(a) for a in arguments]
         name = "_".join([what, *words])
+        return self.define(name, lambda: write(name, *arguments))
+
+    def define(self, name: str, write: Callable[[], Code]) -> str:
+        """The name of a function of this module, which is written the first time."""
         if name not in self.functions:
-            self.functions[name] = write(name, *arguments)
+            self.functions[name] = write()
         return name
 
     def part(self) -> FunctionLowering:

@@ -17,7 +17,7 @@ def none_zero(w: FunctionLowering, operand: ArrayOperand) -> str:
         s = w.builder(operand.count)
         x = w.lanes(operand)
         return every(s, s.ne(x, s.const(0, x)))
-    return _searched(w, operand, "zero", 0)
+    return _checked(w, operand, "zero", 0)
 
 
 def all_below(w: FunctionLowering, operand: ArrayOperand, length: int) -> str:
@@ -28,7 +28,7 @@ def all_below(w: FunctionLowering, operand: ArrayOperand, length: int) -> str:
         s = w.builder(operand.count)
         x = Lanes(Kind(kind.llvm, kind.bits, "u"), w.lanes(operand).names)
         return every(s, s.lt(x, s.const(min(length, reach), x)))
-    return _searched(w, operand, "beyond", min(length, reach))
+    return _checked(w, operand, "beyond", min(length, reach))
 
 
 def every(s: Functions, test: Lanes) -> str:
@@ -37,14 +37,14 @@ def every(s: Functions, test: Lanes) -> str:
     return s.code.call("i1", f"llvm.vector.reduce.and.v{s.lanes}i1", (kind, test.names[0]))
 
 
-def _searched(w: FunctionLowering, operand: ArrayOperand, what: str, bound: int) -> str:
-    name = w.kernel("search", _search, operand.kind, what)
+def _checked(w: FunctionLowering, operand: ArrayOperand, what: str, bound: int) -> str:
+    name = w.kernel("check", _check, operand.kind, what)
     found = w.scratch(8)
     w.call_function(name, [w.pointer(operand)], [found], [operand.count, bound])
     return w.code.integer("icmp eq", w.code.load("i64", found, 8), 0)
 
 
-def _search(name: str, kind: Kind, what: str) -> Code:
+def _check(name: str, kind: Kind, what: str) -> Code:
     """A kernel that tests whether one of many integers is zero, or not below a bound."""
     code = Code(name, entry.KERNEL, "internal void")
     source, target = (code.load("ptr", table, 8) for table in ("%ins", "%outs"))

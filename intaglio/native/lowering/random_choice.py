@@ -35,18 +35,16 @@ def _shuffled(
     count = source.shape[0]
     distances = w.scratch(4 * (count - 1))
     random.fill(w, "bits", count - 1, state, distances)
-    if "distances" not in w.functions:
-        w.functions["distances"] = _distances()
-    w.call_function("distances", [], [distances], [count - 1])
+    w.call_function(w.kernel("distances", _distances), [], [distances], [count - 1])
     swaps: Any = random_bits.permutation(count)
     order = w.scratch(8 * count)
     w.call_step(swaps.steps[0], [distances], [order])
     return [taken_rows(w, node, source, ArrayOperand(WORD, (count,), pointer=order))]
 
 
-def _distances() -> Code:
+def _distances(name: str) -> Code:
     """Each word modulo the number of elements from its own on."""
-    code = Code("distances", entry.KERNEL, "internal void")
+    code = Code(name, entry.KERNEL, "internal void")
     words = code.load("ptr", "%outs", 8)
     most = code.integer("add", "%to", 1)
     with code.loop("%from", "%to") as i:

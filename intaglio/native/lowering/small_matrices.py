@@ -8,6 +8,7 @@ from typing import Any
 from intaglio.ir.graph import Node
 from intaglio.native.kernels import small_matrices
 from intaglio.native.kernels.small_matrices import MAX_ROWS, Form
+from intaglio.native.llvm.target import FREESTANDING
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.elementwise import shared
 from intaglio.native.lowering.function import FunctionLowering
@@ -26,7 +27,7 @@ WHAT = {
 
 @lowering(*WHAT)
 def factorised(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Guarded: what LAPACK may refuse, or has no defined result, is left to the interpreter."""
+    """Guarded: what LAPACK may refuse, or has no defined result, is left to the interpreter if there is one."""
     kind, shape = inputs[0].kind, inputs[0].shape
     if kind.letter != "f" or kind.short:
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
@@ -39,10 +40,9 @@ def factorised(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Array
         raise Unsupported("no elements")
     count, double = math.prod(batch), kind.bits == 64
     options = [bool(node.attrs.get(key)) for key in ("lower", "adjoint")]
-    form = Form(WHAT[node.op], double, small_matrices.lanes_of(double, count), *options)
-    name = form.name
-    if name not in w.functions:
-        w.functions[name] = small_matrices.kernel(form, "internal ")
+    lanes = small_matrices.lanes_of(double, count)
+    form = Form(WHAT[node.op], double, lanes, *options, complete=FREESTANDING)
+    name = w.define(form.name, lambda: small_matrices.kernel(form, "internal "))
     pointers = [w.pointer(x) for x in inputs]
     size = () if form.what == "determinant" else (rows, columns)
     result = w.allocate(node.outputs[0], kind, (*batch, *size))

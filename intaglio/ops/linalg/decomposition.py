@@ -260,7 +260,8 @@ class MatrixDeterminant(Op):
         found = small_matrices("determinant", x)
         if found is not None:
             return found
-        return np.asarray(lapack(np.linalg.det, x)).astype(input.dtype)
+        with np.errstate(invalid="ignore"):  # there is NaN
+            return np.asarray(lapack(np.linalg.det, x)).astype(input.dtype)
 
     def gradient(self, input, output, doutput) -> Any:
         own = raw.Conj(output) if output.dtype.is_complex else output
@@ -281,8 +282,10 @@ class LogMatrixDeterminant(Op):
         return spec, spec
 
     def kernel(self, input):
-        sign, size = lapack(np.linalg.slogdet, matrices(input))
-        return np.asarray(sign).astype(input.dtype), np.asarray(size).astype(input.dtype)
+        with np.errstate(invalid="ignore"):  # there is NaN
+            sign, size = lapack(np.linalg.slogdet, matrices(input))
+        sign = np.where(np.isnan(size), np.nan, sign)  # NumPy's says of which sign NaN is
+        return sign.astype(input.dtype), np.asarray(size).astype(input.dtype)
 
     def gradient(self, input, dlog_abs_determinant) -> Any:
         if dlog_abs_determinant is None:
