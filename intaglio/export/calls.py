@@ -61,8 +61,8 @@ FIXED_ERRORS = [
     Error(PROCESSOR, "ERROR_PROCESSOR", "the library has no code for this processor"),
 ]
 FIRST_ARGUMENT_ERROR = 16
-# What kernels call to have their tasks run.
-RUN_TASKS = "run_tasks"
+# What kernels call to have their tasks run; no name of a library's function has a dot.
+RUN_TASKS = "run.tasks"
 # What may be wrong with an argument, in the order of the codes.
 ARGUMENT_FAULTS = ("NULL", "COUNT", "ALIGNMENT")
 # Numbers of a size are found in a table where it has no more than so many entries for each of them.

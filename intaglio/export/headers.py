@@ -209,22 +209,22 @@ def example(interface: Interface) -> str:
         "",
         "#include <stdio.h>",
         "",
-        *[line for f in interface.functions for line in _arrays(f)],
+        *[line for n, f in enumerate(interface.functions) for line in _arrays(f, n)],
         "",
         "int main(void) {",
         f"    {name}_context *context;",
         f"    int error = {name}_create({path}&context);",
         "    if (error) goto failed;",
     ]
-    for f in interface.functions:
+    for n, f in enumerate(interface.functions):
         full = f"{name}_{f.name}"
         lines += [
-            f"    const {full}_inputs {f.name}_inputs = {_values(f, 'input', f.inputs, _example_sizes(f))};",
-            f"    const {full}_outputs {f.name}_outputs = {_values(f, 'output', f.outputs)};",
-            f"    error = {full}(context, &{f.name}_inputs, &{f.name}_outputs);",
+            f"    const {full}_inputs inputs{n} = {_values('input', n, f.inputs, _example_sizes(f))};",
+            f"    const {full}_outputs outputs{n} = {_values('output', n, f.outputs)};",
+            f"    error = {full}(context, &inputs{n}, &outputs{n});",
             "    if (error) goto failed;",
         ]
-        lines += [_print(f, p) for p in f.outputs]
+        lines += [_print(f, n, p) for p in f.outputs]
     return "\n".join(
         [
             *lines,
@@ -238,14 +238,15 @@ def example(interface: Interface) -> str:
     )
 
 
-def _array(function: Function, side: str, port: Port) -> str:
-    return f"{function.name}_{side}_{port.name}"
+def _array(side: str, number: int, port: Port) -> str:
+    """The name of the memory of an argument of a function, by the function's number."""
+    return f"{side}{number}_{port.name}"
 
 
-def _arrays(function: Function) -> list[str]:
+def _arrays(function: Function, number: int) -> list[str]:
     sides = (("input", function.inputs), ("output", function.outputs))
     return [
-        f"static {p.c_type} {_array(function, side, p)}[{max(p.count, 1) * (1 + p.dtype.is_complex)}];"
+        f"static {p.c_type} {_array(side, number, p)}[{max(p.count, 1) * (1 + p.dtype.is_complex)}];"
         for side, ports in sides
         for p in ports
     ]
@@ -256,14 +257,14 @@ def _example_sizes(function: Function) -> list[str]:
     return [".rows = 1", *sizes] if function.has_rows else sizes
 
 
-def _values(function: Function, side: str, ports: Sequence[Port], sizes: Sequence[str] = ()) -> str:
+def _values(side: str, number: int, ports: Sequence[Port], sizes: Sequence[str] = ()) -> str:
     if not ports:
         return "{0}"
     items = [*sizes]
-    items += [f".{p.name} = {{{_array(function, side, p)}, {p.count}}}" for p in ports]
+    items += [f".{p.name} = {{{_array(side, number, p)}, {p.count}}}" for p in ports]
     return f"{{{', '.join(items)}}}"
 
 
-def _print(function: Function, port: Port) -> str:
-    array = _array(function, "output", port)
+def _print(function: Function, number: int, port: Port) -> str:
+    array = _array("output", number, port)
     return f'    printf("{function.name}: {port.name}[0] of {port.count} is %g\\n", (double){array}[0]);'

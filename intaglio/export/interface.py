@@ -7,7 +7,7 @@ import json
 import keyword
 import math
 import re
-from collections.abc import Collection
+from collections.abc import Container, Iterable
 from typing import Any, NamedTuple
 
 from intaglio.base.dtypes import DType
@@ -25,12 +25,21 @@ _C_TYPES = {
     "complex128": "double",
     **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
+# Words of C and C++, macros of the headers that a library includes, and fields of arguments.
 _C_KEYWORDS = frozenset(
-    """auto break case char const continue default do double else enum extern float for goto if inline
-    int long register restrict return short signed sizeof static struct switch typedef union unsigned
-    void volatile while asm bool class delete explicit export false friend mutable namespace new
-    operator private protected public template this throw true try typename using virtual data count
-    """.split()  # noqa: SIM905
+    """alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t
+    class co_await co_return co_yield compl concept const const_cast consteval constexpr constinit continue
+    decltype default delete do double dynamic_cast else enum explicit export extern false float for friend
+    goto if inline int long mutable namespace new noexcept not not_eq nullptr operator or or_eq private
+    protected public register reinterpret_cast requires restrict return short signed sizeof static
+    static_assert static_cast struct switch template this thread_local throw true try typedef typeid typename
+    typeof typeof_unqual union unsigned using virtual void volatile wchar_t while xor xor_eq
+    NULL EOF BUFSIZ SIZE_MAX errno stdin stdout stderr linux unix i386 arm data count""".split()  # noqa: SIM905
+)
+# What a library has beside its functions, by the names behind its own.
+_OWN_NAMES = frozenset(
+    """H OK context context_size create description destroy error error_text get_variable initialize
+    parallel_for processor set_parallel_for set_variable task variable""".split()  # noqa: SIM905
 )
 
 
@@ -104,9 +113,16 @@ class Function(NamedTuple):
 
     @property
     def shaped(self) -> list[Port]:
-        """The results whose shapes depend on sizes, or all if some do; without those that data determines."""
-        found = [p for p in self.outputs if p.shape and not p.extent]
-        return found if any(p.forms for p in self.outputs) else []
+        """The results whose shapes depend on sizes, or all if some do.
+
+        Those that data determines are among them where no formula says how many elements there may be.
+        """
+        if not any(p.forms for p in self.outputs):
+            return []
+        named = [
+            not p.extent or any(f.startswith("shapes.") for f in p.forms) for p in self.outputs
+        ]
+        return [p for p, there in zip(self.outputs, named, strict=True) if p.shape and there]
 
     @property
     def has_rows(self) -> bool:
@@ -185,7 +201,34 @@ def has_c_type(dtype: DType) -> bool:
     return dtype.name in _C_TYPES
 
 
-def c_name(label: str, taken: Collection[str] = ()) -> str:
+def function_name(label: str, others: Iterable[str]) -> str:
+    """A function's name in C like a label: of what a header has for it, nothing else has the name."""
+    taken = {*_OWN_NAMES, *[name for f in others for name in _names_of(f)]}
+    name = c_name(label)
+    if name.startswith(("ERROR_", "VARIABLE_")):
+        name = f"f_{name}"
+    found, number = name, 1
+    while not taken.isdisjoint(_names_of(found)):
+        found, number = f"{name}_{number}", number + 1
+    return found
+
+
+def _names_of(function: str) -> list[str]:
+    """What a header has for a function, by the names behind the library's."""
+    return [function, *[f"{function}_{s}" for s in ("inputs", "outputs", "shapes", "get_shapes")]]
+
+
+class InAnyCase(frozenset[str]):
+    """Names of which no further one differs in case alone: enumerators are written in capitals."""
+
+    def __new__(cls, names: Iterable[str]) -> InAnyCase:
+        return super().__new__(cls, [n.upper() for n in names])
+
+    def __contains__(self, name: object) -> bool:
+        return super().__contains__(str(name).upper())
+
+
+def c_name(label: str, taken: Container[str] = ()) -> str:
     """A name in C like a label, and none of those taken."""
     name = re.sub(r"\W+", "_", label, flags=re.ASCII).strip("_") or "value"
     if name[0].isdigit() or name in _C_KEYWORDS or keyword.iskeyword(name):

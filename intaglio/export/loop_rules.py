@@ -16,6 +16,7 @@ from intaglio.opdef import late, raw
 OPS = Rules()
 # The rounds of a series of the exponential, which is one for matrices of norms up to 1/2.
 _TERMS = 18
+_SINGULAR = "the matrix is singular"
 
 
 def by_loops(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
@@ -29,16 +30,20 @@ def loops(
     outputs: Sequence[tuple[DType, Sequence[int]]],
     owned: Sequence[tuple[DType, int]],
     *integers: int,
+    refusal: str = "",
 ) -> list[Any]:
     """What a function writes to outputs of these dtypes and shapes; `owned` are arrays of its own.
 
-    Outputs without elements come last: nothing is written to them.
+    Outputs without elements come last: nothing is written to them. With a `refusal` the function has an
+    array before those owned, in which it notes that inputs have no result (`ops/element_loops.py`).
     """
     written = [o for o in outputs if math.prod(o[1])]
     if written != [*outputs][: len(written)] or not written:
-        raise NoRule
+        raise NoRule("it has no elements")
     empty = [np.zeros(dims, t.numpy) for t, dims in outputs[len(written) :]]
     arrays = [*[(t, 1) for t, _ in outputs[len(written) :]], *owned]
+    if refusal:
+        arrays.insert(0, (int64, 1))
     found = raw._ElementLoops(
         list(inputs),
         function=f"intaglio.export.loops.{function}",
@@ -47,6 +52,7 @@ def loops(
         Tout=[t for t, _ in written],
         owned_sizes=[size for _, size in arrays],
         Towned=[t for t, _ in arrays],
+        refusal=refusal,
     )
     rest = [
         raw.Const(value=a, dtype=t)
@@ -59,7 +65,7 @@ def _matrices(value: SymbolicTensor) -> tuple[tuple[int, ...], int, int, int]:
     """The dimensions before those of matrices, how many these are, and their rows and columns."""
     dims = tuple([d for d in value.dims or () if d is not None])
     if value.dtype not in (float32, float64) or len(dims) < 2:
-        raise NoRule
+        raise NoRule(f"loops are for float32 and float64, and it has {value.dtype.name}")
     return dims[:-2], math.prod(dims[:-2]), dims[-2], dims[-1]
 
 
@@ -78,7 +84,9 @@ def _factorised(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     outputs = [(x.dtype, (*before, n, n)), (node.outputs[1].dtype, (*before, n))]
-    return loops("matrices:lu", [x], outputs, [(float64, n * n), (int64, n)], batch, n)
+    return loops(
+        "matrices:lu", [x], outputs, [(float64, n * n), (int64, n)], batch, n, refusal=_SINGULAR
+    )
 
 
 @OPS.of(late.LogMatrixDeterminant)
@@ -103,7 +111,8 @@ def _solved(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     before, batch, n, k = _matrices(right)
     owned = [(float64, n * n), (int64, n), (float64, n)]
     integers = batch, n, k, node.attrs["adjoint"]
-    return loops("matrices:solve", [x, right], [(x.dtype, (*before, n, k))], owned, *integers)
+    outputs = [(x.dtype, (*before, n, k))]
+    return loops("matrices:solve", [x, right], outputs, owned, *integers, refusal=_SINGULAR)
 
 
 @OPS.of(late.MatrixInverse)
@@ -113,7 +122,8 @@ def _inverted(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     one = np.broadcast_to(np.eye(n, dtype=x.dtype.numpy), (*before, n, n)).copy()
     owned = [(float64, n * n), (int64, n), (float64, n)]
     integers = batch, n, n, node.attrs["adjoint"]
-    return loops("matrices:solve", [x, one], [(x.dtype, (*before, n, n))], owned, *integers)
+    outputs = [(x.dtype, (*before, n, n))]
+    return loops("matrices:solve", [x, one], outputs, owned, *integers, refusal=_SINGULAR)
 
 
 @OPS.of(late.MatrixTriangularSolve)
@@ -121,10 +131,11 @@ def _substituted(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     x, right = inputs
     before, batch, n, k = _matrices(right)
     if _matrices(x)[0] != before:
-        raise NoRule
+        raise NoRule("the batches of its operands differ")
     integers = batch, n, k, node.attrs["lower"], node.attrs["adjoint"]
     outputs = [(x.dtype, (*before, n, k))]
-    return loops("matrices:triangular", [x, right], outputs, [(float64, n)], *integers)
+    owned = [(float64, n)]
+    return loops("matrices:triangular", [x, right], outputs, owned, *integers, refusal=_SINGULAR)
 
 
 @OPS.of(late.Cholesky)
@@ -132,7 +143,8 @@ def _root(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     outputs = [(x.dtype, (*before, n, n))]
-    return loops("matrices:cholesky", [x], outputs, [(float64, n * n)], batch, n)
+    refusal = "the matrix is not positive definite"
+    return loops("matrices:cholesky", [x], outputs, [(float64, n * n)], batch, n, refusal=refusal)
 
 
 @OPS.of(late.SelfAdjointEigV2)
@@ -172,35 +184,42 @@ def _exponential(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
 # -- boxes ----------------------------------------------------------------------------------------------
 
 
-def suppressed(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
-    """The boxes that are kept, as many as are asked for, with zeros behind them, and their number.
+def suppressed(node: Node, inputs: Sequence[SymbolicTensor], padded: bool) -> list[Any]:
+    """The boxes that are kept, with zeros behind them, and their number.
 
-    Raises NoRule for limits that are data, and for boxes of 16 bits.
+    There is memory for as many as there are boxes, or as are asked for if they are `padded`. Raises NoRule
+    for boxes other than float32.
     """
     boxes, scores, limit, *rest = inputs
     size = (boxes.dims or (0,))[0]
-    if limit.node.op is not raw.Const or boxes.dtype is not float32 or not size:
-        raise NoRule
-    wanted = int(np.asarray(limit.node.attrs["value"]))
-    threshold = np.asarray(node.attrs.get("iou_threshold", 0.5), np.float32)
-    if rest:
-        if rest[0].node.op is not raw.Const:
-            raise NoRule
-        threshold = np.asarray(rest[0].node.attrs["value"], np.float32)
-    if wanted < 1 or not 0 <= threshold <= 1:
-        raise NoRule
+    if boxes.dtype is not float32 or not size:
+        raise NoRule("boxes are other than float32, or there are none")
+    wanted = (node.outputs[0].dims or (None,))[0] if padded else size
+    if not wanted:
+        raise NoRule("how many boxes are asked for is data, or 0")
+    share = np.asarray(node.attrs.get("iou_threshold", 0.5), np.float32)
+    share = raw.Cast(rest[0], DstT=float32) if rest else share
     least = raw.Cast(rest[1], DstT=float32) if len(rest) > 1 else np.float32(-np.inf)
-    outputs = [(int32, (wanted,)), (int32, (1,))]
-    arrays = [boxes, scores, threshold, least]
-    return loops(
-        "selection:suppress", arrays, outputs, [(int32, size)], size, min(wanted, size), wanted
+    _assert(raw.GreaterEqual(limit, np.int32(0)), "max_output_size must be non-negative")
+    within = raw.LogicalAnd(
+        raw.GreaterEqual(share, np.float32(0)), raw.LessEqual(share, np.float32(1))
     )
+    _assert(within, "iou_threshold must be in [0, 1]")
+    outputs = [(int32, (wanted,)), (int32, (1,))]
+    arrays = [boxes, scores, limit, share, least]
+    return loops("selection:suppress", arrays, outputs, [(int32, size)], size, wanted)
+
+
+def _assert(condition: Any, message: str) -> None:
+    """An error of the library where a condition does not hold."""
+    if not isinstance(condition, SymbolicTensor) or condition.node.op is not raw.Const:
+        raw.Assert(condition, [np.asarray(message.encode(), object)])
 
 
 @OPS.of(late.NonMaxSuppressionV4)
 def _kept_boxes(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """Padded; others have as many results as data says (`selected_rows.py`)."""
     if not node.attrs["pad_to_max_output_size"]:
-        raise NoRule
-    chosen, count = suppressed(node, inputs)
+        raise NoRule("how many boxes are kept is data")
+    chosen, count = suppressed(node, inputs, padded=True)
     return [chosen, raw.Reshape(count, np.zeros(0, np.int32))]

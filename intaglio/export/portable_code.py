@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container, Sequence
+from typing import Any
 
 from intaglio.base import shapes
 from intaglio.export.loop_rules import by_loops
@@ -13,18 +14,21 @@ from intaglio.ir.rewrite import Rewriter, map_attached
 from intaglio.native.regions import obstacle
 from intaglio.optimize.kernel_expressions import by_kernel, expressed, may_be_expressed
 
+# Why nodes have no expression, by their ops and the names that they have in the trace.
+Refusals = dict[tuple[str, str], str]
 
-def with_portable_code(graph: Graph, lacking: Container[int] = ()) -> Graph:
+
+def with_portable_code(graph: Graph, refusals: Refusals, lacking: Container[int] = ()) -> Graph:
     """The graph with such nodes replaced, also in graphs inside; the same one if there are none.
 
-    `lacking` are the ids of nodes that turned out to have no code.
+    `lacking` are the ids of nodes that turned out to have no code. Why others stay is added to `refusals`.
     """
-    graph = map_attached(graph, lambda node, attribute, inner: with_portable_code(inner))
+    graph = map_attached(graph, lambda node, attribute, inner: with_portable_code(inner, refusals))
     new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
         fits = may_be_expressed(current) and (id(node) in lacking or _lacks_code(current))
-        found = _expression(new, current) if fits else None
+        found = _expression(new, current, refusals) if fits else None
         if found is None:
             new.keep(node, current)
             continue
@@ -33,12 +37,21 @@ def with_portable_code(graph: Graph, lacking: Container[int] = ()) -> Graph:
     return prune(new.result())
 
 
-def _expression(new: Rewriter, node: Node) -> list[SymbolicTensor] | None:
+def _expression(new: Rewriter, node: Node, refusals: Refusals) -> list[SymbolicTensor] | None:
     """The outputs by a rule for the op, by its kernel or by loops, which are added; None if there is none."""
+
+    def by(rules: Callable[..., Sequence[Any]]) -> Sequence[Any]:
+        try:
+            return rules(node, node.inputs)
+        except NoRule as e:
+            if str(e):
+                refusals[node.op.name, node.traced_name] = str(e)
+            raise
+
     return (
-        expressed(new, node, lambda: by_rule(node, node.inputs), NoRule)
+        expressed(new, node, lambda: by(by_rule), NoRule)
         or by_kernel(new, node)
-        or expressed(new, node, lambda: by_loops(node, node.inputs), NoRule)
+        or expressed(new, node, lambda: by(by_loops), NoRule)
     )
 
 

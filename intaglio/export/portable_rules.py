@@ -25,7 +25,7 @@ Rule = Callable[[Node, Sequence[SymbolicTensor]], list[Any]]
 
 
 class NoRule(Exception):
-    """A node that no rule is for, or that a rule has no expression for."""
+    """A node that no rule is for, or that a rule has no expression for: then the message says why."""
 
 
 class Rules(dict[str, Rule]):
@@ -58,7 +58,7 @@ def by_rule(node: Node, inputs: Sequence[SymbolicTensor]) -> list[SymbolicTensor
 
 def _known(value: SymbolicTensor) -> Any:
     if value.node.op is not raw.Const:
-        raise NoRule
+        raise NoRule("an axis, an index or a size is data")
     return value.node.attrs["value"]
 
 
@@ -85,7 +85,7 @@ def _linear(
     dims = _sizes(value)
     taken, resulting = math.prod(dims[-axes:]), math.prod(outs[-axes:])
     if not 0 < taken * resulting <= MAX_MATRIX_ELEMENTS:
-        raise NoRule
+        raise NoRule(f"{taken} elements are too many, or none")
     identity = np.eye(taken).reshape(taken, *dims[-axes:])
     tensors = [value]
     basis = [identity]
@@ -143,7 +143,7 @@ for _axes, _ops in enumerate(
 def _averaged(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """Channels are rows of a product."""
     if node.attrs["data_format"] != "NDHWC":
-        raise NoRule
+        raise NoRule("channels are not its last dimension")
     (value,), (result,) = inputs, node.outputs
     first, last = np.array([0, 4, 1, 2, 3], np.int32), np.array([0, 2, 3, 4, 1], np.int32)
     moved, dims = raw.Transpose(value, first), _sizes(result)
@@ -163,9 +163,9 @@ def _resized(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     batch, height, width, channels = _sizes(images)
     rows, columns = np.asarray(size).tolist()
     if not (batch and channels and 0 < height * rows <= MAX_MATRIX_ELEMENTS):
-        raise NoRule
+        raise NoRule("images are too large, or there are none")
     if not 0 < width * columns <= MAX_MATRIX_ELEMENTS:
-        raise NoRule
+        raise NoRule("images are too large, or there are none")
 
     def weights(length: int, count: int) -> Any:
         basis = np.eye(length, dtype=np.float32)[:, :, np.newaxis, np.newaxis]
@@ -198,7 +198,7 @@ def _dilated(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """The greatest of the sums for each element of the filter."""
     value, filter_ = inputs
     if not value.dtype.is_floating:
-        raise NoRule
+        raise NoRule("its elements are integers")
     sizes, window, outs = _sizes(value), _sizes(filter_), _sizes(node.outputs[0])
     steps, rates = node.attrs["strides"], node.attrs["rates"]
     padding = np.zeros((4, 2), np.int32)

@@ -230,6 +230,6 @@ def _has_elements(x: SymbolicTensor) -> bool:
     late.NonMaxSuppressionV4,
 )
 def _kept_boxes(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
-    chosen, count = suppressed(node, inputs)
+    chosen, count = suppressed(node, inputs, padded=False)
     rows = Rows(chosen, raw.Cast(count, DstT=int64))
     return [rows, raw.Reshape(count, np.zeros(0, np.int32))][: len(node.outputs)]

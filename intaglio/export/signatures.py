@@ -13,7 +13,15 @@ from intaglio.base import nest, shapes
 from intaglio.base.dtypes import resource
 from intaglio.base.shapes import Dims
 from intaglio.export import program_ops, sizes
-from intaglio.export.interface import Function, Port, Variable, c_name, has_c_type
+from intaglio.export.interface import (
+    Function,
+    InAnyCase,
+    Port,
+    Variable,
+    c_name,
+    function_name,
+    has_c_type,
+)
 from intaglio.export.row_analysis import Dependent
 from intaglio.export.row_rules import analysed
 from intaglio.export.sizes import Size
@@ -96,7 +104,7 @@ def exported_functions(
     table = _Captures()
     found: list[ExportedFunction] = []
     for label, function in concrete_functions(source, signature).items():
-        name = c_name(label, [f.interface.name for f in found])
+        name = function_name(label, [f.interface.name for f in found])
         found.append(_exported(name, function, table, options))
     _check_used(
         "shapes", "input", options.shapes, [p.label for f in found for p in f.interface.inputs]
@@ -212,7 +220,8 @@ class _Captures:
         taken = [c.variable.name for c in self.values if c.variable is not None]
         contents = value.spec
         return Captured(
-            array, Variable(c_name(label, taken), label, contents.dtype, tuple(array.shape))
+            array,
+            Variable(c_name(label, InAnyCase(taken)), label, contents.dtype, tuple(array.shape)),
         )
 
 

@@ -14,12 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+import numpy as np
+
 # No open dimension is larger.
 MAX_SIZE = 2**31 - 1
 # A library has code for so many choices of a function's sizes.
 MAX_CHOICES = 4096
 # A dimension is looked for as a sum of sizes that is divided by at most so much.
 _MAX_DIVISOR = 16
+# And as a sum of at most so many products of at most so many sizes.
+_MAX_DEGREE, _MAX_TERMS = 3, 20
 # A name, an element, or a product of names: no parentheses are needed to multiply it.
 _SINGLE = re.compile(r"\w+( \* \w+)*|\w+(\.\w+)?\[\d+\]")
 
@@ -69,18 +73,37 @@ def formula(sizes: Sequence[Size], dims: Sequence[int]) -> str | None:
         if least <= most and added >= -sizes[index].values[0]:
             whole = _sum(sizes, [int(i == index) for i in range(len(sizes))], added)
             return f"({whole}) / {divisor}" if added else f"{whole} / {divisor}"
-    for count in range(2, len(sizes) + 1):
-        for some in itertools.combinations(range(len(sizes)), count):
-            whole = Size(" * ".join([sizes[i].name for i in some]), "", (0,))
-            products = [math.prod([c[i] for i in some]) for c in chosen]
-            least, most = products[0], products[-1]
-            slope = (dims[-1] - dims[0]) // max(most - least, 1)
-            constant = dims[0] - slope * least
-            if all(slope * p + constant == d for p, d in zip(products, dims, strict=True)):
-                return _sum([whole], [slope], constant)
+    found = _polynomial(sizes, chosen, dims)
+    if found is not None:
+        return found
     factor = math.gcd(*dims)
     part = formula(sizes, [d // factor for d in dims]) if factor > 1 else None
     return part and f"{factor} * ({part})"
+
+
+def _polynomial(
+    sizes: Sequence[Size], chosen: Sequence[tuple[int, ...]], dims: Sequence[int]
+) -> str | None:
+    """A dimension as a sum of products of sizes: `n * n + 2 * m`; None if it is none with integers."""
+    terms = [
+        term
+        for degree in range(1, _MAX_DEGREE + 1)
+        for term in itertools.combinations_with_replacement(range(len(sizes)), degree)
+    ]
+    # Fewer terms first: what few choices say is right for more than one polynomial.
+    for some in itertools.chain(
+        itertools.combinations(terms, 1), [terms] * (len(terms) <= _MAX_TERMS)
+    ):
+        products = [[math.prod([c[i] for i in term]) for term in some] for c in chosen]
+        table = np.array([[*row, 1] for row in products], np.float64)
+        slopes = np.linalg.lstsq(table, np.array(dims, np.float64), rcond=None)[0].round()
+        if not np.isfinite(slopes).all():
+            continue
+        *factors, constant = [int(s) for s in slopes]
+        if all(_dot(factors, p) + constant == d for p, d in zip(products, dims, strict=True)):
+            names = [Size(" * ".join([sizes[i].name for i in term]), "", (0,)) for term in some]
+            return _sum(names, factors, constant)
+    return None
 
 
 def _dot(slopes: Sequence[int], values: Sequence[int]) -> int:

@@ -36,11 +36,11 @@ from intaglio.export.calls import (
 )
 from intaglio.export.context import ALIGNMENT, Data, Layout, text_of
 from intaglio.export.interface import Error, Function, Interface, Port, c_name, described
-from intaglio.export.portable_code import with_portable_code
+from intaglio.export.portable_code import Refusals, with_portable_code
 from intaglio.export.selected_rows import with_row_results
 from intaglio.export.signatures import ExportedFunction
 from intaglio.export.transport import Answer, Levels, Request
-from intaglio.ir.graph import Node
+from intaglio.ir.graph import Graph, Node
 from intaglio.native import pipeline
 from intaglio.native.llvm import jit, target
 from intaglio.native.llvm.builder import module
@@ -216,14 +216,12 @@ class Writer:
 
     def _argument_errors(self, function: Function) -> int:
         first = max(FIRST_ARGUMENT_ERROR, self.errors[-1].code + 1)
-        code = first
         prefix = f"{function.name}: " if len(self.request.functions) > 1 else ""
         for size in function.sizes:
             text = (
                 f"{prefix}size '{size.label}' is none of those that code is for: {size.described}"
             )
-            self.errors.append(Error(code, f"ERROR_{function.name}_SIZE_{size.name}".upper(), text))
-            code += 1
+            self._add_error(f"{function.name}_size_{size.name}", text, first)
         for side, ports in (("input", function.inputs), ("output", function.outputs)):
             for port in ports:
                 texts = (
@@ -232,23 +230,27 @@ class Writer:
                     f"the address of data is no multiple of {port.alignment}",
                 )
                 for fault, text in zip(ARGUMENT_FAULTS, texts, strict=True):
-                    name = f"ERROR_{function.name}_{side}_{port.name}_{fault}".upper()
-                    shown = f"{prefix}{side} '{port.label}': {text}"
-                    self.errors.append(Error(code, name, shown))
-                    code += 1
+                    name = f"{function.name}_{side}_{port.name}_{fault}"
+                    self._add_error(name, f"{prefix}{side} '{port.label}': {text}", first)
         return first
+
+    def _add_error(self, name: str, text: str, first: int) -> None:
+        """Adds an error with the next code, which is no less than `first`."""
+        code = max(first, self.errors[-1].code + 1)
+        taken = [e.name for e in self.errors]
+        self.errors.append(Error(code, c_name(f"ERROR_{name}".upper(), taken), text))
 
     def _guard_errors(self, program: Program) -> int:
         first = self.errors[-1].code + 1
         texts = [
-            f"{node.op.name} '{node.traced_name}'{_where(node)}: {_what_failed(node)}"
+            f"{_traced(node).op.name} '{node.traced_name}'{_where(node)}: {_what_failed(node)}"
             for node in program.writer.freestanding.guarded
         ]
         key = tuple(texts)
         if key not in self._guards:  # programs for other numbers of rows have the same
             self._guards[key] = first
-            for number, text in enumerate(texts):
-                self.errors.append(Error(first + number, f"ERROR_OP_{first + number}", text))
+            for number, text in enumerate(texts, first):
+                self._add_error(f"op_{number}", text, number)
         return self._guards[key]
 
     def _derived(self, step: entry.Step, source: Source) -> DerivedArray:
@@ -438,25 +440,38 @@ class Programs(NamedTuple):
 
 def _programs(exported: ExportedFunction) -> list[Programs]:
     """The native functions for each choice of sizes. Raises Failed for what has no code."""
-    found: list[Programs] = []
-    for chosen in sizes.choices(exported.interface.sizes):
-        named = zip(exported.interface.sizes, chosen, strict=True)
-        where = ", ".join([f"{size.label} = {n}" for size, n in named])
-        try:
-            found.append(_chosen(exported, chosen))
-        except Failed as e:
-            raise Failed(f"for {where}: {e}" if where else str(e)) from e
+    found = [_named_choice(exported, chosen) for chosen in sizes.choices(exported.interface.sizes)]
+    padded = sorted({number for c in found for number in c.open_results})
+    for number, chosen in enumerate(sizes.choices(exported.interface.sizes)):
+        if found[number].open_results != padded:  # these sizes say of which shape a result is
+            found[number] = _named_choice(exported, chosen, padded)
         kinds = [
             (c.open_results, [p.writes for p in c.programs], _streams(c), [*map(len, c.outputs)])
-            for c in (found[0], found[-1])
+            for c in (found[0], found[number])
         ]
         if kinds[0] != kinds[1]:
             raise Failed(
-                f"{exported.interface.name} is another function for {where} than for the first sizes: other "
-                "results have shapes that depend on data, or it draws other random numbers. Export it under "
-                "two names, for these sizes and for the others."
+                f"{exported.interface.name} is another function for {_choice_text(exported, chosen)} than for "
+                "the first sizes: it writes other variables, draws other random numbers, or results have "
+                "other ranks. Export it under two names, for these sizes and for the others."
             )
     return found
+
+
+def _choice_text(exported: ExportedFunction, chosen: Sequence[int]) -> str:
+    named = zip(exported.interface.sizes, chosen, strict=True)
+    return ", ".join([f"{size.label} = {n}" for size, n in named])
+
+
+def _named_choice(
+    exported: ExportedFunction, chosen: Sequence[int], padded: Sequence[int] = ()
+) -> Programs:
+    """The native functions for one choice of sizes, which errors name."""
+    try:
+        return _chosen(exported, chosen, padded)
+    except Failed as e:
+        where = _choice_text(exported, chosen)
+        raise Failed(f"for {where}: {e}" if where else str(e)) from e
 
 
 def _streams(chosen: Programs) -> list[str]:
@@ -464,10 +479,12 @@ def _streams(chosen: Programs) -> list[str]:
     return [node.traced_name for node, _ in chosen.programs[0].writer.freestanding.streams]
 
 
-def _chosen(exported: ExportedFunction, chosen: Sequence[int]) -> Programs:
-    """The native functions for one choice of sizes."""
+def _chosen(
+    exported: ExportedFunction, chosen: Sequence[int], padded: Sequence[int] = ()
+) -> Programs:
+    """The native functions for one choice of sizes; results in `padded` are as if data said their shapes."""
     rows = exported.blocks
-    results = [_program(exported, exported.fixed(chosen, n)) for n in rows or (None,)]
+    results = [_program(exported, exported.fixed(chosen, n), padded) for n in rows or (None,)]
     programs, open_results = [p for p, _ in results], results[0][1]
     arguments = len(exported.interface.inputs)
     inputs = [d if shapes.known(d) else () for d in exported.fixed(chosen, 1)[:arguments]]
@@ -480,7 +497,9 @@ def _chosen(exported: ExportedFunction, chosen: Sequence[int]) -> Programs:
     return Programs(programs, inputs, outputs, open_results)
 
 
-def _program(exported: ExportedFunction, dims: Sequence[Dims]) -> tuple[Program, list[int]]:
+def _program(
+    exported: ExportedFunction, dims: Sequence[Dims], padded: Sequence[int]
+) -> tuple[Program, list[int]]:
     """The graph for these shapes as one native function, and which results have shapes that depend on data.
 
     Raises Failed, with the ops that have no code.
@@ -488,22 +507,20 @@ def _program(exported: ExportedFunction, dims: Sequence[Dims]) -> tuple[Program,
     open_results: list[int] = []
     # What the shapes of arguments determine is known in called graphs once these are inlined.
     flat = specialized(inline_calls(exported.graph), dims)
-    graph = pipeline.run(optimize(flat), Graphs.CALLED)
-    regions = Regions(graph)
-    if regions.whole is None:
+    regions = Regions(pipeline.run(optimize(flat), Graphs.CALLED))
+    refusals: Refusals = {}
+    if regions.whole is None or padded:
         whole = evaluated_with_branches(exported.graph, dims)
         if not exported.blocks:
-            whole, selected = with_row_results(whole)
-            whole, padded = with_padded_results(whole)
-            open_results = [*selected, *padded]
-        flat = optimize(with_portable_code(whole))
+            whole, open_results = _with_open_results(whole, padded)
+        flat = optimize(with_portable_code(whole, refusals))
         regions = Regions(pipeline.run(flat, Graphs.CALLED))
     if regions.whole is None:
-        flat = optimize(with_portable_code(regions.graph, regions.reasons))
+        flat = optimize(with_portable_code(regions.graph, refusals, regions.reasons))
         regions = Regions(pipeline.run(flat, Graphs.CALLED))
     program = regions.whole
     if program is None:
-        raise Failed(_without_code(exported.interface.name, regions))
+        raise Failed(_without_code(exported.interface.name, regions, refusals))
     for value, result, port in zip(
         regions.graph.outputs, program.results, exported.interface.outputs, strict=False
     ):
@@ -516,13 +533,29 @@ def _program(exported: ExportedFunction, dims: Sequence[Dims]) -> tuple[Program,
     return program, open_results
 
 
-def _without_code(name: str, regions: Regions) -> str:
+def _with_open_results(graph: Graph, also: Sequence[int]) -> tuple[Graph, list[int]]:
+    """The graph with results as vectors whose shapes depend on data, and those in `also`; and which these are.
+
+    Their shapes are further results, in their order.
+    """
+    graph, selected = with_row_results(graph)
+    graph, padded = with_padded_results(graph, [n for n in also if n not in selected])
+    numbers = [*selected, *padded]
+    first = len(graph.outputs) - len(numbers)
+    extents = dict(zip(numbers, graph.outputs[first:], strict=True))
+    numbers.sort()
+    outputs = [*graph.outputs[:first], *[extents[n] for n in numbers]]
+    return Graph(graph.name, graph.inputs, graph.nodes, outputs), numbers
+
+
+def _without_code(name: str, regions: Regions, refusals: Refusals) -> str:
     """The message about a function of which parts have no native code."""
     lines: list[str] = []
     for node in regions.graph.nodes:
         reason = regions.reasons.get(id(node))
         if reason is None or node.op in (raw.Const, raw.Placeholder):
             continue
+        reason = refusals.get((node.op.name, node.traced_name), reason)
         why = "" if reason == node.op.name else f": {reason}"
         lines.append(f"  {node.op.name} '{node.traced_name}'{_where(node)}{why}")
     more = len(lines) - MAX_NAMED_NODES
@@ -545,11 +578,18 @@ def _where(node: Node) -> str:
     return f" ({line})" if line else ""
 
 
+def _traced(node: Node) -> Node:
+    """The node of the trace that passes have made a node of."""
+    while node.source is not None:
+        node = node.source
+    return node
+
+
 def _what_failed(node: Node) -> str:
+    if node.op is raw._ElementLoops:
+        return node.attrs["refusal"]
     if node.op is raw.Assert:
-        traced = node
-        while traced.source is not None:  # passes drop the texts, which code does not take
-            traced = traced.source
+        traced = _traced(node)  # passes drop the texts, which code does not take
         texts = [v.node.attrs["value"] for v in traced.inputs[1:] if v.node.op is raw.Const]
         words = [
             item.decode(errors="replace")

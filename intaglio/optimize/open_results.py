@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -19,8 +20,8 @@ from intaglio.optimize.partial_evaluation import graphs_of
 NO_DIMENSION = -1
 
 
-def with_padded_results(graph: Graph) -> tuple[Graph, list[int]]:
-    """The graph, and which of its results had shapes that depend on data.
+def with_padded_results(graph: Graph, also: Collection[int] = ()) -> tuple[Graph, list[int]]:
+    """The graph, and which of its results had shapes that depend on data, or are in `also`.
 
     Such a result is a vector: its elements, then zeros. Its shape is one more result behind all others, as
     int64, with `NO_DIMENSION` behind the last dimension. What no limit is known of stays as it is.
@@ -28,7 +29,7 @@ def with_padded_results(graph: Graph) -> tuple[Graph, list[int]]:
     extents = {
         number: _extent(value)
         for number, value in enumerate(graph.outputs)
-        if value.dtype.is_numpy_compatible and not shapes.known(value.dims)
+        if value.dtype.is_numpy_compatible and (number in also or not shapes.known(value.dims))
     }
     limits = {number: e for number, e in extents.items() if e is not None}
     if not limits:

@@ -57,7 +57,7 @@ class Loaded:
         inputs = _structure(function, function.inputs, arrays, rows, sizes)
         known = self._shapes(function, inputs)
         made = {
-            p.label: np.full(known.get(p.name) or _shape(p, room), 77).astype(p.dtype.numpy)
+            p.label: np.full(known.get(p.name) or _shape(p, room, sizes), 77).astype(p.dtype.numpy)
             for p in function.outputs
         }
         outputs = _structure(function, function.outputs, made, None)
@@ -80,7 +80,9 @@ class Loaded:
         return {p.name: tuple(getattr(found, p.name)) for p in function.shaped}
 
 
-def _shape(port: Port, rows: int) -> tuple[int, ...]:
+def _shape(port: Port, rows: int, sizes: dict[str, int]) -> tuple[int, ...]:
+    if port.forms:  # a formula of C, of numbers that are no less than 0
+        return tuple([eval(f.replace("/", "//"), dict(sizes)) for f in port.forms])
     return (port.shape[0] * rows, *port.shape[1:]) if port.rows else port.shape
 
 

@@ -53,6 +53,59 @@ def test_the_library_says_what_it_has(tmp_path: pathlib.Path) -> None:
     assert json.dumps([f.name for f in made.interface.functions]) == '["step", "predict"]'
 
 
+# Names that a library has itself, that C reserves or headers define, and that differ in case alone.
+FUNCTIONS = [
+    *[
+        "run",
+        "run_get_shapes",
+        "run_inputs",
+        "Run",
+        "create",
+        "error_text",
+        "OK",
+        "ERROR_NULL",
+        "H",
+        "while",
+    ],
+    *["get_variable", "context_size", "a", "a_input", "tasks"],
+]
+ARGUMENTS = ["linux", "x", "X", "class", "data", "count", "NULL", "input0_x", "a b", "a_b"]
+
+
+@pytest.mark.skipif(not HAS_CC, reason="there is no C compiler")
+@pytest.mark.parametrize("name", ["MODEL", "run"])
+def test_any_names(name: str, tmp_path: pathlib.Path) -> None:
+    """Of functions, arguments, results, sizes and variables: the example compiles, and runs."""
+    w, v = tf.Variable([1.0], name="w"), tf.Variable([2.0], name="W")
+
+    def g(*arguments: Any) -> Any:
+        v.assign_add(w)
+        w.assign(v)
+        results = [x + v for x in arguments]
+        return dict(zip(["x", "X", *ARGUMENTS[2:], "y"], results, strict=False))
+
+    specs = [tf.TensorSpec([None], tf.float32, name=f"x{i}") for i, _ in enumerate(ARGUMENTS)]
+    concrete = tf.function(g).get_concrete_function(*specs)
+    concrete.arg_keywords[:] = ARGUMENTS
+    made = intaglio.export_library(
+        dict.fromkeys(FUNCTIONS, concrete),
+        tmp_path / name,
+        kinds=["object"],
+        shapes={a: ("n" if i % 2 else "N",) for i, a in enumerate(ARGUMENTS)},
+        sizes={"n": [1, 2], "N": [3]},
+        threads=2,
+    )
+    path, source, code = tmp_path / "example", made.paths["example"], made.paths["object"]
+    command = ["cc", "-Wall", "-Werror", str(source), str(code), "-lm", "-o", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run([str(path)], capture_output=True, text=True, timeout=SECONDS)
+    assert done.returncode == 0, done.stderr
+    results = [p for function in made.interface.functions for p in function.outputs]
+    assert len(done.stdout.splitlines()) == len(results) > len(FUNCTIONS)
+    assert len({e.name for e in made.interface.errors}) == len(made.interface.errors)
+
+
 def f(x: Any) -> Any:
     return x + 1.0
 

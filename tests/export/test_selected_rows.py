@@ -122,3 +122,46 @@ def test_lengths_that_are_data(tmp_path: pathlib.Path) -> None:
     compare(f, tmp_path, *[(numbers(1, 3, 5, 2), v) for v in lengths])
     with pytest.raises(RuntimeError, match="out of range"):
         compare(f, tmp_path, (numbers(1, 3, 5, 2), np.array([6, 0, 0], np.int32)))
+
+
+def test_sizes_without_elements(tmp_path: pathlib.Path) -> None:
+    """A size of 0 has no rows, where other sizes have as many as data says; memory is a formula of sizes."""
+
+    def f(x: Any) -> Any:
+        return {"greater": tf.where(x[:, None] > x[None, :]), "distinct": tf.unique(x).y}
+
+    concrete = tf.function(f).get_concrete_function(tf.TensorSpec([None], tf.float32, name="x"))
+    made = intaglio.export_library(
+        concrete, tmp_path / "model", kinds=["shared"], shapes={"x": ("n",)}, sizes={"n": range(6)}
+    )
+    ports = {p.label: p for p in made.interface.functions[0].outputs}
+    assert ports["greater"].count_in_c == "2 * n * n"
+    library = Loaded(made)
+    for n in range(6):
+        x = np.round(numbers(n, n))
+        found = library.call("run", {"x": x}, n=n)
+        for label in ("greater", "distinct"):
+            own = tf.where(x[:, None] > x[None, :]) if label == "greater" else tf.unique(x).y
+            dims = found[ports[label].extent]
+            assert tuple(dims) == tuple(own.shape), (label, n)
+            size = int(np.prod(dims))
+            np.testing.assert_array_equal(found[label][:size].reshape(dims), own)
+    library.close()
+
+
+def test_boxes_need_no_more_memory_than_there_are(tmp_path: pathlib.Path) -> None:
+    """Whatever number of boxes is asked for, as a constant or as data."""
+
+    def f(boxes: Any, scores: Any, most: Any) -> Any:
+        return {
+            "all": tf.image.non_max_suppression(boxes, scores, 1 << 30, 0.5),
+            "most": tf.image.non_max_suppression(boxes, scores, most, 0.5),
+        }
+
+    boxes = np.sort(numbers(3, 20, 2, 2), 1).reshape(20, 4)
+    compare(f, tmp_path, *[(boxes, numbers(4, 20), np.int32(n)) for n in (0, 3, 20, 2**31 - 1)])
+    concrete = tf.function(f).get_concrete_function(
+        *[tf.TensorSpec(s, t) for s, t in (((20, 4), "float32"), ((20,), "float32"), ((), "int32"))]
+    )
+    made = intaglio.export_library(concrete, tmp_path / "again", kinds=["object"])
+    assert made.interface.context_bytes < 1 << 16

@@ -47,11 +47,12 @@ def unique(
 
 
 def suppress(
-    chosen: Any, count: Any, heap: Any, boxes: Any, scores: Any, threshold: Any, least: Any,
-    size: Any, limit: Any, wanted: Any, first: Any, last: Any,
+    chosen: Any, count: Any, heap: Any, boxes: Any, scores: Any, most: Any, threshold: Any, least: Any,
+    size: Any, wanted: Any, first: Any, last: Any,
 ) -> None:  # fmt: skip
-    """The boxes that are kept, best score first, at most `limit` of them."""
+    """The boxes that are kept, best score first, at most `most` of them, in an array for `wanted`."""
     for i in range(wanted):
         chosen[i] = 0
+    limit = min(most[0], min(size, wanted))
     share, worst = float(threshold[0]), float(least[0])
     suppress_rows(chosen, count, heap, boxes, scores, size, 1, 1, limit, share, worst, 0, 1)
