@@ -55,8 +55,11 @@ In a block of `tf.device("/GPU:0")` functions and eager ops are programs of the 
 float32 have the precision of the device there, TensorFloat-32, as TensorFlow's have, unless
 `tf.config.experimental.enable_tensor_float_32_execution(False)` asks for all digits.
 
-XLA programs do not check their data. An index that is out of range is clamped, or its update left out; a division of
-integers by 0 gives no error; assertions and `tf.debugging.check_numerics` are not carried out. A float cast to an
+Assertions, `tf.debugging.check_numerics` and exceptions that a traced function raises are values of the program, which
+the host looks at when it is done: the error is the interpreter's, no variable has what was to be written after it, and a
+loop ends with it. So a program with assertions is waited for. Other data are not checked: an index that is out of range is
+clamped, on accelerators a gather gives 0 for it, as TensorFlow's do, and an update is left out; a division of
+integers by 0 gives no error. A float cast to an
 integer that its dtype does not have becomes the nearest one, and NaN 0, as by TensorFlow's XLA; the host wraps around.
 
 """

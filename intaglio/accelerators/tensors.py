@@ -123,12 +123,14 @@ def carried_out(
         return _without_program(op, inputs, attrs, name, device, "it is the host's")
     if _checks(op, inputs):
         return [on_device(t._array, device) for t in _on_host(op, inputs, attrs, name)]
+    if (
+        op.control_flow == "call"
+    ):  # what the host computes of it is computed there, and errors are its own
+        found = function_on(attrs["f"], device)(*[operand(t, device) for t in inputs])
+        return [result(a, device) for a in found]
     try:
-        if op.control_flow == "call":
-            found = function_on(attrs["f"], device)(*[operand(t, device) for t in inputs])
-        else:
-            found = _by_program(op, inputs, attrs, device)
-    except (xla.placed.Untraceable, errors.OpError, ValueError, TypeError) as e:
+        found = _by_program(op, inputs, attrs, device)
+    except (xla.placed.Untraceable, ValueError, TypeError) as e:
         # The host words errors, and carries out what neither the evaluator nor jax can.
         return _without_program(op, inputs, attrs, name, device, str(e))
     except RuntimeError as e:
@@ -288,7 +290,13 @@ def _without_program(
     """The outputs, computed by the host, where they stay. Raises InvalidArgumentError without soft placement."""
     plain = [from_array(t._array) for t in inputs]
     found = EagerLevel().execute(op, plain, attrs, name)  # errors of the op come first
-    if not OPTIONS.soft_placement and op.output_names and any(map(_has_numbers, found)):
+    is_chosen = getattr(door.level(), "is_chosen", True)  # a default is no demand
+    if (
+        is_chosen
+        and not OPTIONS.soft_placement
+        and op.output_names
+        and any(map(_has_numbers, found))
+    ):
         raise errors.invalid_argument(
             f"Could not satisfy device specification '{device}'. enable_soft_placement=0. "
             f"{op.name} has no program of XLA: {why} [Op:{op.name}]"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from intaglio.base import shapes
-from intaglio.base.errors import DataLossError, OpError, ResourceExhaustedError
+from intaglio.base.errors import OpError, ResourceExhaustedError
 from intaglio.base.log import logger
 from intaglio.ir.graph import Graph
 from intaglio.opdef import raw
@@ -46,16 +46,14 @@ class Compiled:
             return self._otherwise(self._instead, arrays)
         try:
             return self._programs(*arrays)
-        except DataLossError:  # nothing can be computed again
+        except OpError:  # of what ran: nothing is computed again
             raise
-        except OpError:  # with the node that raises it
-            return self._otherwise(self._make(), arrays)
         except NodeUntraceable as e:  # before anything ran
             return self._divided(e, arrays)
         except Exception as e:
             if self._device is not None and EXHAUSTED in str(e):
                 raise ResourceExhaustedError(None, None, str(e)) from None
-            if VERIFY:
+            if VERIFY or interpreter.is_users(e):
                 raise
             return self._otherwise(self._fall_back(e), arrays)
 

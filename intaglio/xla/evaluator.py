@@ -20,6 +20,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from intaglio.base.errors import OpError
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.operand_shapes import refused
 from intaglio.opdef import raw
@@ -92,7 +93,13 @@ class Evaluator:
         return [self._values[id(v)] for v in value.node.inputs]
 
     def evaluate(self, node: Node, inputs: Sequence[Any]) -> list[Any]:
-        """The outputs of one node."""
+        """The outputs of one node. Raises NodeUntraceable for one that is an error: the host words it."""
+        try:
+            return self._evaluated(node, inputs)
+        except OpError as e:
+            raise NodeUntraceable(node, e.message) from e
+
+    def _evaluated(self, node: Node, inputs: Sequence[Any]) -> list[Any]:
         if self._is_known(node, inputs):
             result = interpreter.call_kernel(node.op, inputs, node.attrs, node)
             return [np.asarray(v) for v in interpreter.flat_result(node.op, result)]

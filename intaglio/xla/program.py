@@ -27,7 +27,7 @@ from intaglio.ops.random.philox import Stream
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.resources import Resource
-from intaglio.xla import collectives, meshes, rules, target
+from intaglio.xla import checks, collectives, meshes, registry, rules, target
 from intaglio.xla.evaluator import Evaluator, NodeUntraceable
 from intaglio.xla.lists import List
 from intaglio.xla.rules import replicas
@@ -49,7 +49,7 @@ class Program:
     Variables that the graph may write are donated: XLA writes their new values to the same memory
     where nothing else refers to it. Of a program that `stays` on its devices the results are arrays
     of these; nothing is donated, and variables keep their shardings. A program of a `device` takes and
-    returns arrays of that one, and donates.
+    returns arrays of that one, and donates. Others are the host's, also where jax has an accelerator.
     """
 
     def __init__(
@@ -92,15 +92,20 @@ class Program:
         in_groups = [i for group in self._batches for i in group]
         left_out = {*self.variables, *self._constants, *self._objects, *in_groups}
         self._passed = [i for i in range(len(arrays)) if i not in left_out]
-        self.is_plain = not left_out and not streams
+        self._checks = checks.Checks(graph) if _has_checks(graph) else None
+        self.is_plain = not left_out and not streams and self._checks is None
         function = self._outputs if self.is_plain else self._traced
         donated = () if self.is_plain or stays else (0,)
-        where = None if device is None else SingleDeviceSharding(device)
-        self._run = (
-            jax.jit(function, donate_argnums=donated)
-            if where is None
-            else jax.jit(function, donate_argnums=donated, out_shardings=where)
-        )
+        self._is_of_host = device is None and not stays and not _has_replicas(graph)
+        shardings: dict[str, Any] = {}
+        if device is not None:
+            shardings = {"out_shardings": SingleDeviceSharding(device)}
+        elif (
+            self._is_of_host and jax.default_backend() != "cpu"
+        ):  # where jax would take an accelerator
+            here = SingleDeviceSharding(meshes.host_devices()[0])
+            shardings = {"in_shardings": here, "out_shardings": here}
+        self._run = jax.jit(function, donate_argnums=donated, **shardings)
         # How far the program moves each stream, where that does not follow from data.
         self.distances: list[int | None] = [None] * len(streams)
 
@@ -128,7 +133,7 @@ class Program:
         units = zip([*self._donated, *self._read], [*donated, *values], strict=True)
         known = {_key_of(unit): value for unit, value in units}
         state = State({**known, **dict(zip(self._streams, words, strict=True))})
-        state.rows = self._rows
+        state.rows, state.checks = self._rows, self._checks
         evaluator = Evaluator(state, self._note)
         inputs: list[Any] = [None] * len(self.shapes)
         for index, array in zip([*self._passed, *self._batches], arrays, strict=True):
@@ -139,14 +144,12 @@ class Program:
             for row, place in enumerate(index):
                 inputs[place] = array[row]
         for index in self._objects:
-            inputs[index] = _HostObject()
+            inputs[index] = checks.HostArgument(index)
         for index, value in self._constants.items():
             inputs[index] = value
         for index, place in self.variables.items():
             inputs[index] = Variable(place, self._specs[place])
-        device = self._device
-        platform = jax.default_backend() if device is None else device.platform
-        with _precision(), target.of(platform):
+        with _precision(), target.of(self._platform()):
             found = evaluator.run(self.graph, inputs)
         for value, result in zip(self.graph.outputs, found, strict=True):
             if isinstance(result, (Variable, List)) or not hasattr(result, "dtype"):
@@ -160,7 +163,14 @@ class Program:
         new_values = [
             self._as_variable(u, jnp.asarray(state.read(_key_of(u)))) for u in self.written
         ]
-        return outputs, new_values, [state.read(s) for s in self._streams]
+        cells = [] if self._checks is None else self._checks.cells
+        return outputs, new_values, [state.read(k) for k in (*self._streams, *cells)]
+
+    def _platform(self) -> str:
+        """The platform that the program is for: cpu, gpu or tpu."""
+        if self._device is not None:
+            return self._device.platform
+        return "cpu" if self._is_of_host else jax.default_backend()
 
     def _as_variable(self, unit: Unit, value: Any) -> Any:
         """A new value, divided among devices as the variable is."""
@@ -223,10 +233,13 @@ class Program:
             return tuple(map(self._result_of, self._run(*arrays)))
         return tuple(self._run(*self._here(arrays)))
 
-    def __call__(self, arrays: Sequence[Any], words: Any) -> tuple[tuple[Any, ...], Any]:
-        """The outputs as arrays, and the streams' positions after the call; variables are written."""
+    def __call__(self, arrays: Sequence[Any], words: Any) -> tuple[tuple[Any, ...], Any, Any]:
+        """The outputs as arrays, the streams' positions after the call, and what `verify` takes.
+
+        Variables are written.
+        """
         if self.is_plain:
-            return self.plain(arrays), ()
+            return self.plain(arrays), (), ()
         others = self._others(arrays, words)
         variables = {p: arrays[p] for p in self._donated_positions}
         # All threads lock in one order.
@@ -264,7 +277,13 @@ class Program:
                         arrays[place].assign(np.asarray(values[place]))
                     else:
                         arrays[place].hold(values[place])
-        return outputs, after
+        count = len(self._streams)
+        return outputs, after[:count], after[count:]
+
+    def verify(self, found: Sequence[Any], arrays: Sequence[Any]) -> None:
+        """Raises the error of the check that has failed in a call, if any has."""
+        if self._checks is not None:
+            self._checks.verify(found, arrays)
 
     def _new_values(self, changed: Sequence[Any]) -> dict[int, Any]:
         """The variables' new values: parts on devices of copies, and what devices share on the host."""
@@ -343,10 +362,6 @@ def _unit_of(key: Any) -> Unit | None:
 _HOST_ARRAYS = (np.ndarray, np.generic)
 
 
-class _HostObject:
-    """An argument that is no array, while a program is traced."""
-
-
 def _is_passed(array: Any) -> bool:
     """True for an array of numbers, and for a variable."""
     if isinstance(array, Resource):
@@ -409,7 +424,7 @@ class Programs:
     @property
     def platform(self) -> str:
         """The platform that programs run on: cpu, gpu or tpu."""
-        return jax.default_backend() if self._device is None else self._device.platform
+        return "cpu" if self._device is None else self._device.platform
 
     @property
     def constants(self) -> tuple[int, ...]:
@@ -432,7 +447,9 @@ class Programs:
     def _called(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         program = self.program(arrays)
         if not self._streams:
-            return program(arrays, ())[0]
+            outputs, _, found = program(arrays, ())
+            program.verify(found, arrays)
+            return outputs
         with self._calling:
             return self._with_streams(program, arrays)
 
@@ -519,7 +536,7 @@ class Programs:
         if len(self._after) == len(before):  # nobody else has drawn from most streams
             kept = zip(self._after, before, words, strict=True)
             words = [known if [*at] == [*now] else new for (at, known), now, new in kept]
-        outputs, after = program(arrays, words)
+        outputs, after, found = program(arrays, words)
         ends: list[tuple[Stream, Any]] = []
         positions = zip(counters, before, after, program.distances, strict=True)
         for counter, start, end_words, blocks in positions:
@@ -529,6 +546,7 @@ class Programs:
             counter.take(blocks)
             ends.append((start.skipped(blocks), end_words))
         self._after = [] if self._device is None else ends
+        program.verify(found, arrays)
         return outputs
 
     def drawn(self, arrays: Sequence[Any], counters: Sequence[Any]) -> tuple[Any, ...]:
@@ -576,6 +594,20 @@ def streams_of(graph: Graph) -> list[Node]:
                 traced = Evaluator.stream_key(node)
                 found[id(traced)] = traced
     return [*found.values()]
+
+
+def _has_replicas(graph: Graph) -> bool:
+    """Whether devices of a mesh compute a part of the graph."""
+    return any(
+        [n.op.control_flow == "replicas" for g in (graph, *walk.nested(graph)) for n in g.nodes]
+    )
+
+
+def _has_checks(graph: Graph) -> bool:
+    """Whether a node of the graph, or of its branches and bodies, checks data."""
+    return any(
+        [n.op.name in registry.CHECKING for g in (graph, *walk.nested(graph)) for n in g.nodes]
+    )
 
 
 def _shape(array: Any) -> Any:

@@ -17,12 +17,14 @@ from intaglio.ir.graph import Node
 from intaglio.opdef.op import Op, Rule
 
 RULES: dict[str, Rule] = {}
+# The ops whose rules check data, which the host asks for after the program (`intaglio.xla.checks`).
+CHECKING: set[str] = set()
 SERVICES = ("node", "evaluator")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def xla(*ops: Any) -> Callable[[F], F]:
-    """Registers the rule of these ops, or of `late` references to them.
+def xla(*ops: Any, checks: bool = False) -> Callable[[F], F]:
+    """Registers the rule of these ops, or of `late` references to them; `checks` of those that check data.
 
     Raises ValueError for a parameter that is no name of the op's signature.
     """
@@ -36,6 +38,8 @@ def xla(*ops: Any) -> Callable[[F], F]:
                 if unknown:
                     raise ValueError(f"the rule of {op.name} asks for {sorted(unknown)}")
             RULES[op.name] = rule
+            if checks:
+                CHECKING.add(op.name)
         return function
 
     return register

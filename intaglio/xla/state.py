@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import nullcontext
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -22,21 +22,33 @@ from intaglio.xla.arrays import Array, unwrapped, wrapped
 from intaglio.xla.values import Untraceable
 
 
+class Cell(NamedTuple):
+    """The key of a value that is the program's own, zeros in the beginning: a check has one for each operand."""
+
+    check: int
+    operand: int
+    shape: tuple[int, ...]
+    dtype: Any
+
+
+# The number of the first check that has failed, or 0.
+FAILED = Cell(0, 0, (), np.dtype(np.int32))
+
+
 class State:
     """The values of resources, by key."""
 
-    def __init__(
-        self, values: dict[Hashable, Any], create: Callable[[Hashable], Any] | None = None
-    ) -> None:
+    def __init__(self, values: dict[Hashable, Any]) -> None:
         self.values = values
         self.written: dict[Hashable, None] = {}
-        self._create = create
         # Of resources whose values are rows of one: its key, and the row.
         self.rows: Mapping[Any, tuple[Hashable, int]] = {}
         # By stream, the blocks drawn from it; None where that follows from data, as in loops and branches.
         self.distances: dict[Hashable, int | None] = {}
         # The mesh of the program's replicas, in a list that all states of a program share.
         self.meshes: list[Any] = []
+        # What notes checks of data (`intaglio.xla.checks`); None where the program carries none out.
+        self.checks: Any = None
 
     def read(self, key: Hashable) -> Any:
         """The present value. Raises Untraceable if there is none."""
@@ -44,6 +56,8 @@ class State:
             whole, row = self.rows[key]
             return self.values[whole][row]
         value = self.values.get(key)
+        if value is None and isinstance(key, Cell):
+            return jnp.zeros(key.shape, key.dtype)
         if value is None:
             raise Untraceable("a variable that it reads has no value yet")
         return value
@@ -53,10 +67,25 @@ class State:
         return key in self.rows or self.values.get(key) is not None
 
     def write(self, key: Hashable, value: Any) -> None:
-        """Makes a value the resource's."""
+        """Makes a value the resource's, unless a check has failed before."""
         if key in self.rows:
             key, row = self.rows[key]
             value = self.values[key].at[row].set(value)
+        self.take(key, self._unless_failed(key, value))
+
+    def _unless_failed(self, key: Hashable, value: Any) -> Any:
+        """What a variable has after a write: what it had, if a check has failed before."""
+        failed, before = self.values.get(FAILED), self.values.get(key)
+        if failed is None or before is None or not isinstance(key, (int, tuple)):
+            return value
+        if isinstance(key, Cell):
+            return value
+        if np.shape(before) != np.shape(value):
+            raise Untraceable("a variable gets another shape after an assertion")
+        return jnp.where(failed == 0, value, before)
+
+    def take(self, key: Hashable, value: Any) -> None:
+        """Makes a value that a branch or body has written the resource's."""
         self.distances[key] = None
         self.values[key] = value
         self.written[key] = None
@@ -70,7 +99,7 @@ class State:
     def copy(self) -> State:
         """A state for a branch or body, with nothing written."""
         copied = State(dict(self.values))
-        copied.rows, copied.meshes = self.rows, self.meshes
+        copied.rows, copied.meshes, copied.checks = self.rows, self.meshes, self.checks
         return copied
 
 
@@ -175,4 +204,4 @@ class Counters:
         raise Untraceable("how many random numbers it draws depends on them")
 
 
-__all__ = ["Counters", "Resource", "State", "Stream", "Variable"]
+__all__ = ["FAILED", "Cell", "Counters", "Resource", "State", "Stream", "Variable"]

@@ -324,6 +324,26 @@ def a_tensor_array_in_replicas(self: Cases) -> Any:
 
 
 @case
+def an_assertion_that_holds(self: Cases) -> Any:
+    def step() -> Any:
+        tf.debugging.assert_less(number(), 3.0)
+        self.weight.assign_add([number(), 1.0])
+        return self.weight * number()
+
+    return self.run(step)
+
+
+@case
+def an_assertion_that_fails_in_a_replica(self: Cases) -> Any:
+    def step() -> Any:
+        x = tf.debugging.check_numerics(number(), "a number")
+        tf.debugging.Assert(x < 2.0, ["the second", x])
+        return x
+
+    return self.run(step)
+
+
+@case
 def an_error_in_a_replica(self: Cases) -> Any:
     def step() -> Any:
         raise ValueError("boom")
@@ -339,6 +359,11 @@ def plain(value: Any) -> Any:
     return np.asarray(value).tolist()
 
 
+def _said(lines: list[str]) -> str:
+    """The line of an error's message that says what failed: the node has another name in each replica's copy."""
+    return next((line for line in lines if line.startswith("assertion failed")), lines[-1].strip())
+
+
 def main(backend: str) -> None:
     """Prints the answers."""
     (cpu,) = tf.config.list_physical_devices("CPU")
@@ -351,7 +376,7 @@ def main(backend: str) -> None:
             try:
                 answer = [tf.nest.map_structure(plain, function(*args)) for _ in range(2)]
             except Exception as e:
-                answer = [f"{type(e).__name__}: {str(e).splitlines()[-1].strip()}"]
+                answer = [f"{type(e).__name__}: {_said(str(e).splitlines())}"]
             is_program = "SPMD program of" in str(function.compile_report())
             print(json.dumps([name, [answer, cases.state()], is_program]))
 

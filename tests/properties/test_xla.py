@@ -1,12 +1,15 @@
 """Programs by XLA: results, variables and random numbers are those of eager calls.
 
 The programs update variables in loops and branches, keep what they read before a program takes the
-memory of a variable, mix random ops and dtypes, and have ops between their parts which the host computes.
+memory of a variable, mix random ops and dtypes, have ops between their parts which the host computes, and
+assertions that fail: then the error is that of eager calls, and so are the variables.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import contextlib
+import re
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,11 +18,19 @@ from hypothesis import given, note
 from hypothesis import strategies as st
 
 import intaglio
-from intaglio import tf
+from intaglio import tf, xla
+from intaglio.base.devices import reset_devices
 from intaglio.xla import compilation
 
 from .programs import Outcome, examples, load
 
+# What stops a program for some data; the variables keep what was written before.
+CHECKS = [
+    "tf.debugging.assert_less(x, 3.0, message='x')",
+    "tf.debugging.assert_greater(w, [-1.5, -2.0, -2.5])",
+    "tf.debugging.Assert(n < 5, [n, x, 'n'], summarize=2)",
+    "y = tf.debugging.check_numerics(y / tf.cast(i, tf.float32), 'y')",
+]
 # Statements on x [3], y [3] of float32, i [3] of int32 and n, with the variables w [3], m [2, 3],
 # c of int64, h [3] of float16, k [4] of int8, b of bool, and the random generator `rng`.
 LINES = [
@@ -77,6 +88,7 @@ LINES = [
     "x = tf.switch_case(n % 3, [lambda: x, lambda: w * 2.0, lambda: x - y])",
     "k[n % 2 :: 2].assign(k[:2])",
     "h.assign(tf.cast(tf.cast(x, tf.float16) / 3, tf.float16))",
+    *CHECKS,
 ]
 CONDITIONS = ["tf.reduce_sum(x) > 0.0", "w[0] > 0.5", "n > 1", "b", "c % 2 == 0"]
 LOOPS = [
@@ -229,10 +241,52 @@ def _backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @given(bodies(), CALLS)
 def test_programs_of_xla_are_eager_calls(source: str, calls: list[Any]) -> None:
     note(source)
+
+    def compiled() -> list[Outcome]:
+        with intaglio.backend("xla"):
+            return _outcomes(source, calls, True)
+
+    _check(source, calls, compiled)
+
+
+@examples(0.2)
+@given(bodies(), CALLS)
+def test_functions_on_an_accelerator_are_eager_calls(source: str, calls: list[Any]) -> None:
+    note(source)
+
+    def there() -> list[Outcome]:
+        with contextlib.nullcontext() if xla.accelerators() else xla.host_as("GPU"):
+            reset_devices()
+            tf.config.experimental.enable_tensor_float_32_execution(False)
+            with intaglio.default_device("/GPU:0"):
+                return _outcomes(source, calls, False)
+
+    _check(source, calls, there)
+
+
+def _check(source: str, calls: list[Any], run: Callable[[], list[Outcome]]) -> None:
+    """Compares what `run` gives with eager calls of the source on the host."""
     wanted = _outcomes(source, calls, False if "tf.random.uniform" in source else None)
-    if any([w.error for w in wanted]):
-        return  # a program cannot stop at an error
-    with intaglio.backend("xla"):
-        got = _outcomes(source, calls, True)
-    for want, found in zip(wanted, got, strict=True):
+    failures = [k for k, w in enumerate(wanted) if w.error is not None]
+    if failures and not _is_of_check(wanted[failures[0]].error):
+        return  # other errors do not stop a program
+    got = run()
+    # A program draws all its random numbers, whichever check fails.
+    last = failures[0] + 1 if failures else len(wanted)
+    for want, found in zip(wanted[: last + 1], got, strict=False):
         assert _close(want, found), (want, found)
+    if failures:
+        assert _said(got[failures[0]].error) == _said(wanted[failures[0]].error)
+
+
+def _is_of_check(error: Any) -> bool:
+    """Whether an assertion or `check_numerics` has raised it."""
+    text = str(error)
+    return "assertion failed" in text or "Tensor had" in text
+
+
+def _said(error: Any) -> str:
+    """The first words of what a failed check says: numbers may differ in their last places."""
+    text = str(error)
+    found = re.search(r"assertion failed: (\[[a-zA-Z][^\]]*\])?|y : Tensor had .* values", text)
+    return found[0] if found else text

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from intaglio import tf
 from intaglio.opdef import raw
 from intaglio.xla import target
-from intaglio.xla.rules import convolution, linear_algebra
+from intaglio.xla.rules import convolution, data_movement, linear_algebra
 
 DTYPES = [tf.bfloat16.as_numpy_dtype, np.float16]
 
@@ -71,3 +71,38 @@ def test_the_target_is_that_of_the_block():
             assert target.is_host()
         assert not target.is_host()
     assert target.is_host() is outside
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.integers(-9, 9), min_size=1, max_size=6),
+    st.integers(0, 1),
+    st.sampled_from([np.float32, np.int8, np.bool_, np.complex64]),
+    st.sampled_from([np.int32, np.int64]),
+)
+def test_what_is_out_of_range_is_0_on_accelerators(indices, axis, dtype, index_dtype):
+    params = np.arange(1, 13).reshape(3, 4).astype(dtype)
+    at = np.array(indices, index_dtype)
+    valid = (at >= 0) & (at < params.shape[axis])
+    wanted = np.take(params, np.where(valid, at, 0), axis)
+    wanted = np.where(np.expand_dims(valid, 1 - axis), wanted, np.zeros((), dtype))
+    with target.of("gpu"), jax.enable_x64(True):
+        found = jax.jit(lambda p, i: data_movement._gather(p, i, np.int32(axis), 0))(params, at)
+    np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=1, max_size=5),
+    st.integers(1, 2),
+    st.sampled_from([np.int16, np.int32, np.int64]),
+)
+def test_rows_out_of_range_are_0_on_accelerators(rows, depth, index_dtype):
+    params = np.arange(1, 25, dtype=np.float32).reshape(3, 4, 2)
+    at = np.array(rows, index_dtype)[:, :depth]
+    inside = [all(0 <= i < n for i, n in zip(row, params.shape, strict=False)) for row in at]
+    zeros = np.zeros(params.shape[depth:], np.float32)
+    wanted = [params[tuple(r)] if ok else zeros for r, ok in zip(at, inside, strict=True)]
+    with target.of("gpu"), jax.enable_x64(True):
+        found = jax.jit(data_movement._gather_rows)(params, at)
+    np.testing.assert_array_equal(np.asarray(found), np.stack(wanted))

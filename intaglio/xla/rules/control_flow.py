@@ -21,7 +21,7 @@ from intaglio.runtime import interpreter
 from intaglio.xla import kernels
 from intaglio.xla.lists import List
 from intaglio.xla.registry import xla
-from intaglio.xla.state import Variable
+from intaglio.xla.state import FAILED, Variable
 from intaglio.xla.values import Untraceable, is_traced
 
 # A loop is run beforehand, to count its iterations, for at most so many of its counters' steps.
@@ -99,7 +99,7 @@ def _branches(
     except TypeError as e:
         raise Untraceable(f"its branches give values of different forms: {e}") from e
     for key, value in zip(written, states, strict=True):
-        evaluator.state.write(key, value)
+        evaluator.state.take(key, value)
     return outputs
 
 
@@ -200,7 +200,7 @@ class _Loop:
         except TypeError as e:
             raise Untraceable(f"its values change their form: {e}") from e
         for key, value in zip(self.written, states, strict=True):
-            state.write(key, value)
+            state.take(key, value)
         results = list(self.inputs)
         for index, value, grown in zip(self.carried, values, growth, strict=True):
             results[index] = self._after(self.inputs[index], value, grown)
@@ -224,8 +224,11 @@ class _Loop:
         return inner
 
     def _condition(self, values: Sequence[Any], states: Sequence[Any]) -> Any:
-        result = self._within(states).run(self.cond, self._inputs(values))[0]
-        return jnp.asarray(result).reshape(())
+        inner = self._within(states)
+        result = jnp.asarray(inner.run(self.cond, self._inputs(values))[0]).reshape(())
+        if FAILED not in self.written:
+            return result
+        return jnp.logical_and(result, inner.state.read(FAILED) == 0)
 
     def _step(self, values: Sequence[Any], states: Sequence[Any]) -> Any:
         inner = self._within(states)

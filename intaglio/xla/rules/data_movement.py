@@ -12,6 +12,7 @@ from jax import lax
 from intaglio.ir.graph import Node
 from intaglio.opdef import late, raw
 from intaglio.ops.array.slicing import Masks, numpy_index
+from intaglio.xla import target
 from intaglio.xla.registry import xla
 from intaglio.xla.values import Untraceable, is_traced, known
 
@@ -81,8 +82,30 @@ def _gather(params, indices, axis, batch_dims) -> Any:
     where = int(known(axis, "the axis of a gather")) % max(params.ndim, 1)
     if batch_dims:
         raise Untraceable("a gather of batches")
-    index = jnp.where(jnp.asarray(indices) < 0, 0, indices)
-    return jnp.take(params, index, where, mode="clip")
+    if target.is_host():
+        index = jnp.where(jnp.asarray(indices) < 0, 0, indices)
+        return jnp.take(params, index, where, mode="clip")
+    index = _beyond_if_negative(indices, params.shape[where])
+    return jnp.take(params, index, where, mode="fill", fill_value=0)
+
+
+@xla(raw.GatherNd)
+def _gather_rows(params, indices) -> Any:
+    depth = indices.shape[-1]
+    if target.is_host() or not depth:
+        raise Untraceable("its kernel is recorded")
+    columns = [
+        _beyond_if_negative(indices[..., i], size) for i, size in enumerate(params.shape[:depth])
+    ]
+    return jnp.asarray(params).at[tuple(columns)].get(mode="fill", fill_value=0)
+
+
+def _beyond_if_negative(indices: Any, size: int) -> Any:
+    """Indices, of which those below 0 are out of range: TensorFlow's accelerators give 0 there."""
+    index = jnp.asarray(indices)
+    if index.dtype.itemsize < 4:  # of which `size` may be none
+        index = index.astype(np.int32)
+    return jnp.where(index < 0, np.asarray(size, index.dtype), index)
 
 
 @xla(raw.Slice)

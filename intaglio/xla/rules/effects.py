@@ -9,9 +9,10 @@ import numpy as np
 
 from intaglio.base.dtypes import DType
 from intaglio.opdef import late, raw
+from intaglio.opdef.op import RAISES
 from intaglio.ops.random import algorithm, generator, philox
 from intaglio.xla.registry import xla
-from intaglio.xla.values import Untraceable, known
+from intaglio.xla.values import Untraceable, is_traced, known
 
 
 @xla(raw.ReadVariableOp)
@@ -31,13 +32,33 @@ def _assign(resource, value, evaluator) -> None:
     evaluator.state.write(resource.key, jnp.asarray(value))
 
 
-@xla(raw.NoOp, raw.Assert)
+@xla(raw.NoOp)
 def _nothing() -> None:
-    """XLA programs do not stop: an assertion is checked where the function runs without XLA."""
+    pass
 
 
-@xla(raw.CheckNumerics, raw.CheckNumericsV2)
-def _unchecked(tensor) -> Any:
+@xla(raw.Assert, checks=True)
+def _assert(condition, data, summarize: int, node, evaluator) -> None:
+    if evaluator.state.checks is not None:
+        exact = summarize < 0 or RAISES in node.attrs
+        shown = [v if exact else _first_elements(v, summarize + 1) for v in data]
+        evaluator.state.checks.add(evaluator.state, node, condition, [condition, *shown])
+
+
+def _first_elements(value: Any, count: int) -> Any:
+    """What of the data of an assertion its message has, with one element more where there are more."""
+    return value[(slice(count),) * value.ndim] if is_traced(value) else value
+
+
+@xla(raw.CheckNumerics, raw.CheckNumericsV2, checks=True)
+def _finite(tensor, node, evaluator) -> Any:
+    if evaluator.state.checks is not None:
+        x = jnp.asarray(tensor)
+        tests = (jnp.isnan(x), x == np.inf, x == -np.inf)
+        found = jnp.stack([jnp.any(test) for test in tests])
+        numbers = np.array([np.nan, np.inf, -np.inf], x.dtype)
+        faults = jnp.where(found, numbers, np.zeros((), x.dtype))
+        evaluator.state.checks.add(evaluator.state, node, jnp.logical_not(jnp.any(found)), [faults])
     return tensor
 
 

@@ -22,7 +22,7 @@ from intaglio.ir.replicas import expanded
 from intaglio.opdef import raw
 from intaglio.xla import meshes
 from intaglio.xla.registry import xla
-from intaglio.xla.state import State, Variable
+from intaglio.xla.state import FAILED, Cell, State, Variable
 from intaglio.xla.values import Untraceable
 
 AXIS = "replica"
@@ -132,8 +132,13 @@ class _Spmd:
             check_vma=False,
         )
         results, changed = function(self._stacked, self._copies, shared, arrays)
+        of_checks = dict[Cell, Any]()
         for key, value in zip(self._written, changed, strict=True):
-            self._write(key, value)
+            if isinstance(key, Cell):
+                of_checks[key] = value
+            else:
+                self._write(key, value)
+        self._take_checks(of_checks)
         for number in range(len(results)):
             rows = [
                 v
@@ -147,12 +152,13 @@ class _Spmd:
     def _body(self, stacked: Any, copies: Any, shared: Any, arrays: Any) -> Any:
         own = {k: v[0] for k, v in copies.items()}
         inner = self._evaluator.within(State({**shared, **own}))
+        inner.state.checks = self._evaluator.state.checks
         inner.own = {**self._variables, **{k: v[0] for k, v in stacked.items()}}
         inputs = [arrays.get(i, a) for i, a in enumerate(self._args)]
         found = inner.run(self._graph, inputs)
         results = self._results(found)
         self._written = list(inner.state.written)
-        if any(k not in self._copies for k in self._written):
+        if any(k not in self._copies and not isinstance(k, Cell) for k in self._written):
             raise Untraceable("a replica writes a variable that all of them share")
         return [jnp.asarray(v)[None] for v in results], [
             jnp.asarray(inner.state.read(k))[None] for k in self._written
@@ -171,6 +177,16 @@ class _Spmd:
                 results.append(result)
             self._positions.append((number, value.value_index))
         return results
+
+    def _take_checks(self, rows: dict[Cell, Any]) -> None:
+        """The check that failed in the first replica in which one did is that of the program."""
+        if FAILED not in rows:
+            return
+        state = self._evaluator.state
+        replica = jnp.argmax(rows[FAILED] != 0)
+        is_first = state.read(FAILED) == 0
+        for cell, values in rows.items():
+            state.take(cell, jnp.where(is_first, values[replica], state.read(cell)))
 
     def _write(self, key: Any, value: Any) -> None:
         state = self._evaluator.state
