@@ -46,6 +46,7 @@ __getattr__, _names = later.attributes(
         "RetraceBudgetError": "intaglio.function.control:RetraceBudgetError",
         "SideEffectError": "intaglio.autograph.side_effects:SideEffectError",
         "backend": "intaglio.function.control:backend",
+        "default_device": "intaglio.function.control:default_device",
         "bisect": "intaglio.debugging.bisection:bisect",
         "NonFiniteError": "intaglio.debugging.nans:NonFiniteError",
         "captures": "intaglio.function.captures:captures",
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
         NewTraceError,
         RetraceBudgetError,
         backend,
+        default_device,
         retrace_budget,
         stance,
     )
@@ -143,6 +145,7 @@ __all__ = [
     "bisect",
     "captures",
     "check_nans",
+    "default_device",
     "dims",
     "effects",
     "explain_error",

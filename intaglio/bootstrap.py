@@ -25,6 +25,7 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
     },
     "intaglio.opdef.hooks": {
         "eager_level": "intaglio.runtime.eager:EagerLevel",
+        "first_level": "intaglio.runtime.placement:first_level",
         "watched_call": "intaglio.autodiff.calls:watched_call",
         "direct_call": "intaglio.runtime.direct_calls:direct",
         "indexed_slices_spec": "intaglio.type_specs.indexed_slices_spec:spec_of",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from intaglio.base.hooks import HOOKS
 from intaglio.base.locks import lasting_lock
+from intaglio.base.options import OPTIONS
 
 _NUMBERED = re.compile(r"(?:^|[/:])[A-Za-z_]+:\d+$")
 
@@ -335,6 +336,22 @@ def placed(name: str) -> str | None:
     found = [d.name for d in list_logical_devices(kind)]
     at = f"/device:{kind}:{'0' if index == '*' else index}"
     return LOCAL + at if at in found else None
+
+
+def default_device() -> str | None:
+    """The full name of the device of ops for which the program names none; None for the host."""
+    name = OPTIONS.default_device
+    return placed(name) if is_of_accelerator(name) else None
+
+
+def is_default_chosen() -> bool:
+    """Whether the program says which devices it uses where it names none."""
+    return bool(OPTIONS.default_device or _configuration.shown)
+
+
+def is_of_accelerator(name: str) -> bool:
+    """Whether a name, whole or in part, is that of another device than the host."""
+    return not _device(name).startswith("CPU:")
 
 
 def is_host(full: str) -> bool:

@@ -31,6 +31,7 @@ class Options:
     `tensor_float_32`: large convolutions may be a little less accurate; None leaves it open,
     and they are not.
     `backend`: what compiles functions with `jit_compile=True`, one of BACKENDS.
+    `default_device`: the name of the device of ops for which the program names none; "" is the host.
     `structural_objects`: traced functions tell data classes apart by their fields.
     `device_policy`, `synchronous`: kept, and of no effect on the host.
     """
@@ -40,6 +41,7 @@ class Options:
         "_run_eagerly",
         "backend",
         "data_debug_mode",
+        "default_device",
         "deterministic",
         "device_policy",
         "filter_tracebacks",
@@ -68,6 +70,7 @@ class Options:
         self.device_policy = "silent"
         self.synchronous = True
         self.tensor_float_32: bool | None = None
+        self.default_device = os.environ.get("INTAGLIO_DEFAULT_DEVICE", "")
         self.backend = checked_backend(os.environ.get("INTAGLIO_BACKEND", "native"))
 
     @property

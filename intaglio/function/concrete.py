@@ -10,13 +10,15 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
+from intaglio import xla
 from intaglio.accelerators.tensors import keep_copies, reports_of
 from intaglio.autograph.declared_state import State, hand_over, take_back
 from intaglio.autograph.reads import absorb
 from intaglio.autograph.side_effects import Effects
 from intaglio.base import nest, origins
-from intaglio.base.devices import is_host, placed
+from intaglio.base.devices import is_default_chosen, is_host, placed
 from intaglio.base.locks import lasting_lock
+from intaglio.base.log import logger
 from intaglio.base.origins import Frame, Origin
 from intaglio.base.shapes import TensorShape
 from intaglio.function import pipeline, trace_limits
@@ -462,6 +464,8 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
             make = pipeline.compiled if self.jit_compile else pipeline.optimized_run
             if self.jit_compile is None:
                 make = functools.partial(pipeline.tiered, trains=self._trains)
+            if self._trains:
+                _note_unused_accelerator()
             self._is_optimizing = True
             try:
                 run = self._run = make(self.frozen)
@@ -555,6 +559,19 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
     def pack(self) -> Callable[[Sequence[Tensor]], Any]:
         """Puts flat outputs into the structure that the function returned."""
         return self._pack
+
+
+UNUSED = (
+    "A training step runs on the host, though jax has a plugin for other devices. INTAGLIO_DEFAULT_DEVICE=GPU:0, "
+    "intaglio.default_device or tf.device says that it runs there; INTAGLIO_DEFAULT_DEVICE=CPU:0 that it does not."
+)
+
+
+@functools.cache
+def _note_unused_accelerator() -> None:
+    """Logs once that the program may have an accelerator that it does not use."""
+    if xla.has_plugin() and not is_default_chosen():
+        logger().warning(UNUSED)
 
 
 class Inference(AtomicFunction):

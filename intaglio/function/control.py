@@ -14,9 +14,13 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from intaglio import xla
 from intaglio.autograph.read_values import Kept
+from intaglio.base.devices import absent, available, full_name, is_of_accelerator
+from intaglio.base.errors import invalid_argument
 from intaglio.base.locks import lasting_lock
 from intaglio.base.log import logger
 from intaglio.base.options import OPTIONS, checked_backend
+from intaglio.opdef import door
+from intaglio.runtime.placement import first_level
 
 Mode = Literal["default", "eager", "no_new_traces", "eager_on_miss", "verify"]
 MODES = ("default", "eager", "no_new_traces", "eager_on_miss", "verify")
@@ -303,4 +307,50 @@ class backend:
         OPTIONS.backend = self._before
 
 
-__all__ = ["NewTraceError", "RetraceBudgetError", "backend", "retrace_budget", "stance"]
+class default_device:
+    """The device of ops and variables for which the program names none, from now on, or in the block.
+
+    Without it that is the host, also where there is a GPU. INTAGLIO_DEFAULT_DEVICE in the environment says
+    the same from the start. It holds for this thread and for those that start later; `tf.device` names
+    another one for a block. What has no program of the device runs on the host, as with soft placement.
+    "" is the host.
+
+    Raises InvalidArgumentError for a device that is not there, RuntimeError in a block of a tape.
+
+    >>> with intaglio.default_device("/CPU:0"):
+    ...     tf.constant(1).device
+    '/job:localhost/replica:0/task:0/device:CPU:0'
+    """
+
+    def __init__(self, name: str) -> None:
+        if name and absent(name) is not None:
+            raise invalid_argument(
+                f"There is no device {full_name(name)}: there are {available()}."
+            )
+        self._before = OPTIONS.default_device
+        self._set(name)
+
+    @staticmethod
+    def _set(name: str) -> None:
+        here = door.stack()
+        if here.levels[0].watchers:
+            raise RuntimeError("The default device cannot be changed while a tape is open.")
+        door.STATE.shift(is_of_accelerator(name) - is_of_accelerator(OPTIONS.default_device))
+        OPTIONS.default_device = name
+        here.begin_with(first_level())
+
+    def __enter__(self) -> default_device:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._set(self._before)
+
+
+__all__ = [
+    "NewTraceError",
+    "RetraceBudgetError",
+    "backend",
+    "default_device",
+    "retrace_budget",
+    "stance",
+]

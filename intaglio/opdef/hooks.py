@@ -35,8 +35,9 @@ class WatchedCall(Protocol):
 class OpdefHooks(Hooks):
     """The door's upward calls."""
 
-    # The kind of level that every thread starts on.
     eager_level: type[Level]
+    # Makes the level that a thread starts on: the host's, or that of the default device.
+    first_level: Callable[[], Level]
     watched_call: WatchedCall
     # An op's function of `(watchers, *inputs, *attributes)` for direct eager calls.
     direct_call: Callable[[Op], Callable[..., Any]]

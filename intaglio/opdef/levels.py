@@ -14,7 +14,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from intaglio.base import tracebacks
+from intaglio.base.devices import is_of_accelerator
 from intaglio.base.locks import lasting_lock
+from intaglio.base.options import OPTIONS
 from intaglio.opdef.hooks import HOOKS
 
 if TYPE_CHECKING:
@@ -105,12 +107,19 @@ class State:
 
 
 STATE = State()
+if is_of_accelerator(OPTIONS.default_device):  # the level that threads start on is a device's
+    STATE.unusual = 1
 
 
 class _Stack(threading.local):
     def __init__(self) -> None:
-        self.levels: list[Level] = [HOOKS.eager_level()]
+        self.levels: list[Level] = [HOOKS.first_level()]
         self.top: Level = self.levels[0]
+
+    def begin_with(self, first: Level) -> None:
+        """Makes `first` the lowest level of this thread."""
+        self.levels[0] = first
+        self.top = self.levels[-1]
 
 
 _stack: Any = None

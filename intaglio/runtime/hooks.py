@@ -56,7 +56,7 @@ class RuntimeHooks(Hooks):
     # A tensor's value in a DLPack capsule.
     dlpack_capsule: Callable[..., Any]
     # The level of ops on an accelerator, over a level whose tapes see them.
-    accelerator_level: Callable[[Any, str], Any]
+    accelerator_level: Callable[[Any, str, bool], Any]
     # A tensor with a value, on another device.
     moved: Callable[[Any, str], Any]
     # The tensor of an accelerator in an object with `__dlpack__`.

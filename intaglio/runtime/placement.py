@@ -9,8 +9,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from intaglio.base.devices import is_host
-from intaglio.opdef.door import Level, Watcher
+from intaglio.base.devices import (
+    DEVICE,
+    available,
+    default_device,
+    full_name,
+    is_host,
+    is_of_accelerator,
+)
+from intaglio.base.log import logger
+from intaglio.base.options import OPTIONS
+from intaglio.opdef.door import STATE, Level, Watcher
 from intaglio.opdef.op import Op
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerLevel, EagerTensor, from_array
@@ -71,7 +80,27 @@ def eager_level(
         return EagerLevel()
     if is_host(device):
         return PlacedLevel(below, device, is_chosen)
-    return HOOKS.accelerator_level(below, device)
+    return HOOKS.accelerator_level(below, device, is_chosen)
 
 
-__all__ = ["PlacedLevel", "eager_level"]
+def first_level() -> EagerLevel:
+    """The level that a thread starts on: that of the default device, over that of the host.
+
+    Where the environment names a device that is not there, the host is the default, which is logged.
+    """
+    name, device = OPTIONS.default_device, default_device()
+    if device is not None:
+        return eager_level(device, EagerLevel(), False)
+    if is_of_accelerator(name):
+        OPTIONS.default_device = ""
+        STATE.shift(-1)
+        logger().warning(
+            "There is no device %s: ops run on %s. The devices are %s.",
+            full_name(name),
+            DEVICE,
+            available(),
+        )
+    return EagerLevel()
+
+
+__all__ = ["PlacedLevel", "eager_level", "first_level"]

@@ -16,6 +16,7 @@ from intaglio.base.device_spec import DeviceSpec
 from intaglio.base.devices import (
     DEVICE,
     available,
+    default_device,
     elsewhere,
     full_name,
     list_accelerators,
@@ -81,8 +82,9 @@ def eager_mode() -> Generator[None]:
 
 @contextmanager
 def _new_eager_level() -> Generator[None]:
-    found = _local(_eager.devices[-1]) if _eager.devices else DEVICE
-    with door.pushed(eager_level(None if found == DEVICE else found)):
+    name = _eager.devices[-1] if _eager.devices else ""
+    found = _local(name)
+    with door.pushed(eager_level(None if found == DEVICE else found, None, _is_chosen(name))):
         yield
 
 
@@ -202,7 +204,7 @@ def device(device_name: Any) -> Generator[None]:
     name = merged_devices(outer, name)
     found = _local(name)
     _eager.devices.append(name)
-    is_chosen = DeviceSpec.from_string(name).device_type is not None
+    is_chosen = _is_chosen(name)
     try:
         if found == _placed_on(level) and not _changes(level, is_chosen):
             yield
@@ -215,10 +217,12 @@ def device(device_name: Any) -> Generator[None]:
 
 def _local(name: str) -> str:
     """The device of this process that ops of the device `name` run on. Raises InvalidArgumentError."""
-    found = placed(name)
     other = elsewhere(name)
     if other is not None:
         raise invalid_argument(f"{other} unknown device.")
+    if not _is_chosen(name):
+        return default_device() or DEVICE
+    found = placed(name)
     if found is not None or OPTIONS.soft_placement:
         _log_absent(name)
         return found or DEVICE
@@ -226,6 +230,11 @@ def _local(name: str) -> str:
         f"Could not satisfy device specification '{full_name(name)}'. enable_soft_placement=0."
         f" Supported device types [{', '.join(_types())}]. All available devices {available()}."
     )
+
+
+def _is_chosen(name: str) -> bool:
+    """Whether a name says which kind of device it is of."""
+    return DeviceSpec.from_string(name).device_type is not None
 
 
 def _types() -> list[str]:
@@ -246,7 +255,7 @@ def created_on() -> str:
     """The device of a variable that is created now, in a graph or eagerly."""
     level = door.level()
     if isinstance(level, Recorder):
-        return (placed(level.device) if level.device else None) or DEVICE
+        return (placed(level.device) if level.device else default_device()) or DEVICE
     return _placed_on(level)
 
 

@@ -59,13 +59,13 @@ def accelerators() -> list[str]:
     """The types of jax' devices other than the host: jax is imported only where one can be."""
     if stand_ins():
         return stand_ins()
-    if not (_has_plugin() and is_installed()):
+    if not (has_plugin() and is_installed()):
         return []
     return later.named("intaglio.xla.meshes:accelerator_kinds")()
 
 
 @functools.cache
-def _has_plugin() -> bool:
+def has_plugin() -> bool:
     """Whether one of `PLUGINS` is there, looked for once: a block of `tf.device` asks for it."""
     return any([importlib.util.find_spec(p) is not None for p in PLUGINS])
 
@@ -86,6 +86,7 @@ __all__ = [
     "PLUGINS",
     "accelerators",
     "check_installed",
+    "has_plugin",
     "host_as",
     "is_installed",
     "stand_ins",
