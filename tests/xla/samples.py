@@ -1,4 +1,4 @@
-"""Samples of ops as XLA programs, carried out by XLA's CPU."""
+"""Samples of ops as XLA programs, carried out by XLA's CPU, or by the machine's accelerator if it has one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import numpy as np
 from intaglio.ir.graph import Graph
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
+from intaglio.xla import meshes
 from intaglio.xla.evaluator import NodeUntraceable
 from intaglio.xla.program import Program, streams_of, words_of
 from tests.ops.recorded import Recorded
@@ -40,7 +41,8 @@ def _words(graph: Graph) -> list[np.ndarray]:
 def computed(batch: Sequence[Recorded]) -> list[list[np.ndarray] | NodeUntraceable]:
     """What XLA gives for each sample, all of them in one program."""
     results: list[Any] = [None] * len(batch)
-    programs = [Program(one.graph, one.arrays, streams_of(one.graph)) for one in batch]
+    device = next((found for _, found in meshes.accelerators()), None)
+    programs = [Program(b.graph, b.arrays, streams_of(b.graph), device=device) for b in batch]
     words = [_words(one.graph) for one in batch]
     with jax.enable_x64(True), warnings.catch_warnings():
         warnings.simplefilter("ignore")
