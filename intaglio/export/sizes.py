@@ -23,7 +23,7 @@ MAX_CHOICES = 4096
 # A dimension is looked for as a sum of sizes that is divided by at most so much.
 _MAX_DIVISOR = 16
 # And as a sum of at most so many products of at most so many sizes.
-_MAX_DEGREE, _MAX_TERMS = 3, 20
+_MAX_DEGREE, _MAX_TERMS = 3, 3
 # A name, an element, or a product of names: no parentheses are needed to multiply it.
 _SINGLE = re.compile(r"\w+( \* \w+)*|\w+(\.\w+)?\[\d+\]")
 
@@ -91,9 +91,8 @@ def _polynomial(
         for term in itertools.combinations_with_replacement(range(len(sizes)), degree)
     ]
     # Fewer terms first: what few choices say is right for more than one polynomial.
-    for some in itertools.chain(
-        itertools.combinations(terms, 1), [terms] * (len(terms) <= _MAX_TERMS)
-    ):
+    counts = range(1, _MAX_TERMS + 1) if len(terms) <= _MAX_TERMS**2 else (1,)
+    for some in itertools.chain(*[itertools.combinations(terms, n) for n in counts]):
         products = [[math.prod([c[i] for i in term]) for term in some] for c in chosen]
         table = np.array([[*row, 1] for row in products], np.float64)
         slopes = np.linalg.lstsq(table, np.array(dims, np.float64), rcond=None)[0].round()
