@@ -37,6 +37,10 @@ class CompositeTensor:
         """The spec of this very value."""
         raise NotImplementedError(f"{type(self).__name__}._type_spec")
 
+    def _convert_variables_to_tensors(self) -> Any:
+        """The value with tensors for its variables: it has none. Keras 2 asks; classes may override it."""
+        return self
+
 
 class TensorInParts(CompositeTensor):
     """A composite value that is one tensor: a ragged or sparse one, or slices of one.

@@ -8,6 +8,7 @@ TensorFlow.
 from __future__ import annotations
 
 import enum
+import functools
 import inspect
 import threading
 from collections.abc import Callable, Generator, Iterator
@@ -431,7 +432,39 @@ def _parts(
         if value is not None:
             yield None, raw.Slice(value, part.offset, part.sizes)
         else:
-            yield part.sizes, initializer
+            yield part.sizes, _of_part(initializer, PartitionInfo(whole.as_list(), part.offset))
+
+
+def _of_part(initializer: Any, info: PartitionInfo) -> Any:
+    """An initializer that knows which part it is for, if it asks."""
+    if not callable(initializer):
+        return initializer
+    asked = initializer() if isinstance(initializer, type) else initializer
+    try:
+        parameters = inspect.signature(asked).parameters
+    except ValueError:  # a function in C without a text of its signature
+        return asked
+    if "partition_info" not in parameters:
+        return asked
+    return functools.partial(asked, partition_info=info)
+
+
+class PartitionInfo:
+    """Which part of a variable an initializer is for."""
+
+    def __init__(self, full_shape: Any, var_offset: Any) -> None:
+        self._full_shape = list(full_shape)
+        self._var_offset = list(var_offset)
+
+    @property
+    def full_shape(self) -> list[Any]:
+        """The shape of the whole variable."""
+        return self._full_shape
+
+    @property
+    def var_offset(self) -> list[Any]:
+        """Where the part begins."""
+        return self._var_offset
 
 
 def _takes_nothing(function: Any) -> bool:

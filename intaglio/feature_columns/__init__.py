@@ -1,7 +1,7 @@
 """`tf.feature_column`: how features of examples are parsed and transformed.
 
-TensorFlow keeps it for old programs, and nothing of TensorFlow with Keras 3 takes the columns:
-`make_parse_example_spec` is what they are good for.
+TensorFlow keeps it for old programs: Keras 2's layers `DenseFeatures` and `SequenceFeatures` take the columns, and
+`tf.compat.v1.feature_column.input_layer` and `linear_model` do.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/feature_column.
 """

@@ -2,54 +2,49 @@
 
 from __future__ import annotations
 
-import abc
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from intaglio.base.dtypes import DType, int64, string
+import numpy as np
+
+from intaglio.base.dtypes import DType, float32, int64, string
+from intaglio.base.shapes import TensorShape
+from intaglio.composite_ops.array.indexing import one_hot
 from intaglio.example_parsing.features import FixedLenFeature, VarLenFeature
+from intaglio.feature_columns import serialization
+from intaglio.feature_columns.column import (
+    CategoricalColumn,
+    DenseColumn,
+    FeatureColumn,
+    IdWeightPair,
+    SequenceDenseColumn,
+    TensorSequenceLengthPair,
+)
+from intaglio.feature_columns.transformation import lengths, sparse_input, step_by_step
+from intaglio.lookup.vocabularies import index_table_from_file, index_table_from_tensor
+from intaglio.opdef import convert, raw
+from intaglio.sparse.api import SparseTensor, is_sparse
+from intaglio.sparse.arranging import to_dense
+from intaglio.sparse.crosses import cross_hashed
+from intaglio.trace.scopes import init_scope
 
 
-class FeatureColumn(abc.ABC):
-    """One feature of examples, or a function of several."""
+class _Record(FeatureColumn):
+    """A column that is a record of what it was created from."""
 
-    @property
-    @abc.abstractmethod
-    def name(self) -> str:
-        """The name, which no other column of a model should have."""
+    def get_config(self) -> dict[str, Any]:
+        return serialization.config_of(self)
 
-    @property
-    @abc.abstractmethod
-    def parents(self) -> list[Any]:
-        """The columns, or names of features, that this one depends on."""
-
-    @property
-    @abc.abstractmethod
-    def parse_example_spec(self) -> dict[str, Any]:
-        """The features to parse, for `tf.io.parse_example`."""
+    @classmethod
+    def from_config(
+        cls, config: Any, custom_objects: Any = None, columns_by_name: Any = None
+    ) -> Any:
+        return cls(**serialization.arguments(config, custom_objects, columns_by_name))
 
 
-class DenseColumn(FeatureColumn):
-    """A column of numbers, of one shape for each example."""
-
-    @property
-    @abc.abstractmethod
-    def variable_shape(self) -> tuple[int, ...]:
-        """The shape for an example."""
-
-
-class CategoricalColumn(FeatureColumn):
-    """A column of numbers of categories, any number of them for an example."""
-
-    @property
-    @abc.abstractmethod
-    def num_buckets(self) -> int:
-        """How many categories there are."""
-
-
-class _OfFeature(FeatureColumn):
+class _OfFeature(_Record):
     """A column that is a feature itself."""
 
     key: str
@@ -63,7 +58,7 @@ class _OfFeature(FeatureColumn):
         return [self.key]
 
 
-class _OfColumn(FeatureColumn):
+class OfColumn(_Record):
     """A column that depends on another one."""
 
     categorical_column: CategoricalColumn
@@ -80,7 +75,7 @@ class _OfColumn(FeatureColumn):
 # -- numbers ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True)
 class NumericColumn(_OfFeature, DenseColumn):
     """Numbers of a shape."""
 
@@ -95,12 +90,26 @@ class NumericColumn(_OfFeature, DenseColumn):
         return {self.key: FixedLenFeature(self.shape, self.dtype, self.default_value)}
 
     @property
-    def variable_shape(self) -> tuple[int, ...]:
-        return self.shape
+    def variable_shape(self) -> TensorShape:
+        return TensorShape(self.shape)
+
+    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+        found = transformation_cache.get(self.key, state_manager)
+        if is_sparse(found):
+            raise ValueError(
+                "The corresponding Tensor of numerical column must be a Tensor. SparseTensor is not "
+                f"supported. key: {self.key}"
+            )
+        if self.normalizer_fn is not None:
+            found = self.normalizer_fn(found)
+        return raw.Cast(found, DstT=float32)
+
+    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+        return transformation_cache.get(self, state_manager)
 
 
-@dataclass(frozen=True)
-class SequenceNumericColumn(_OfFeature, FeatureColumn):
+@dataclass(unsafe_hash=True)
+class SequenceNumericColumn(_OfFeature, SequenceDenseColumn):
     """Sequences of numbers of a shape."""
 
     key: str
@@ -114,13 +123,27 @@ class SequenceNumericColumn(_OfFeature, FeatureColumn):
         return {self.key: VarLenFeature(self.dtype)}
 
     @property
-    def variable_shape(self) -> tuple[int, ...]:
+    def variable_shape(self) -> TensorShape:
         """The shape for a step."""
-        return self.shape
+        return TensorShape(self.shape)
+
+    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+        found = sparse_input(transformation_cache.get(self.key, state_manager))
+        return found if self.normalizer_fn is None else self.normalizer_fn(found)
+
+    def get_sequence_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+        sparse = transformation_cache.get(self, state_manager)
+        dense: Any = to_dense(sparse, default_value=self.default_value)
+        examples = raw.Shape(dense)[0]
+        dims = raw.ConcatV2([raw.Pack([examples, -1]), np.array(self.shape, np.int32)], 0)
+        steps: Any = raw.Reshape(dense, dims)
+        # Of features of two dimensions the second is that of all numbers of all steps.
+        numbers = math.prod(self.shape) if sparse.shape.rank == 2 else 1
+        return TensorSequenceLengthPair(raw.Cast(steps, DstT=float32), lengths(sparse, numbers))
 
 
-@dataclass(frozen=True)
-class BucketizedColumn(DenseColumn, CategoricalColumn):
+@dataclass(unsafe_hash=True)
+class BucketizedColumn(_Record, DenseColumn, CategoricalColumn):
     """In which interval between boundaries a number is."""
 
     source_column: NumericColumn
@@ -143,24 +166,76 @@ class BucketizedColumn(DenseColumn, CategoricalColumn):
         return (len(self.boundaries) + 1) * math.prod(self.source_column.shape)
 
     @property
-    def variable_shape(self) -> tuple[int, ...]:
-        return (*self.source_column.shape, len(self.boundaries) + 1)
+    def variable_shape(self) -> TensorShape:
+        return TensorShape([*self.source_column.shape, len(self.boundaries) + 1])
+
+    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+        found = transformation_cache.get(self.source_column, state_manager)
+        return raw.Bucketize(found, boundaries=list(self.boundaries))
+
+    def get_dense_tensor(self, transformation_cache: Any, state_manager: Any) -> Any:
+        found = raw.Cast(transformation_cache.get(self, state_manager), DstT=int64)
+        return one_hot(found, len(self.boundaries) + 1, np.float32(1.0), np.float32(0.0))
+
+    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> IdWeightPair:
+        """The interval of each number; those of the second number are behind those of the first."""
+        found: Any = transformation_cache.get(self, state_manager)
+        width = self.source_column.shape[0]
+        examples: Any = raw.Shape(found)[0]
+        numbers = raw.Tile(raw.Range(0, width, 1), raw.ExpandDims(examples, 0))
+        rows = raw.Tile(
+            raw.ExpandDims(raw.Range(0, examples, 1), 1), np.array([1, width], np.int32)
+        )
+        flat = raw.Reshape(rows, np.array([-1], np.int32))
+        ids = raw.AddV2(
+            raw.Reshape(found, np.array([-1], np.int32)), raw.Mul(numbers, len(self.boundaries) + 1)
+        )
+        indices = raw.Cast(raw.Pack([flat, numbers], axis=1), DstT=int64)
+        shape = raw.Cast(raw.Pack([examples, width]), DstT=int64)
+        return IdWeightPair(SparseTensor(indices, ids, shape), None)
 
 
 # -- categories ------------------------------------------------------------------------
 
 
-class _Category(_OfFeature, CategoricalColumn):
-    """Categories of the values of a feature."""
+class _OfValues(_OfFeature, CategoricalColumn):
+    """Categories of the values of a feature: what `_ids` makes of them."""
+
+    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+        sparse = sparse_input(transformation_cache.get(self.key, state_manager))
+        ids = self._ids(sparse.values, state_manager)
+        return SparseTensor(sparse.indices, ids, sparse.dense_shape)
+
+    def _ids(self, values: Any, state_manager: Any) -> Any:
+        raise NotImplementedError
+
+    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> IdWeightPair:
+        return IdWeightPair(transformation_cache.get(self, state_manager), None)
+
+
+class _Category(_OfValues):
+    """Categories of text or integers."""
 
     dtype: DType
+
+    def _check_kind(self, values: Any, vocabulary: str = "Column") -> None:
+        """Raises ValueError for values that are neither text nor integers, or not as the column."""
+        if values.dtype is not string and not values.dtype.is_integer:
+            raise ValueError(
+                f"column_name: {self.key} input_tensor dtype must be string or integer. dtype: {values.dtype}."
+            )
+        if self.dtype.is_integer != values.dtype.is_integer:
+            raise ValueError(
+                f"{vocabulary} dtype and SparseTensors dtype must be compatible. key: {self.key}, column dtype: "
+                f"{self.dtype}, tensor dtype: {values.dtype}"
+            )
 
     @property
     def parse_example_spec(self) -> dict[str, Any]:
         return {self.key: VarLenFeature(self.dtype)}
 
 
-@dataclass(frozen=True)
+@dataclass(unsafe_hash=True)
 class HashedCategoricalColumn(_Category):
     """The hash of a value modulo a number."""
 
@@ -172,9 +247,14 @@ class HashedCategoricalColumn(_Category):
     def num_buckets(self) -> int:
         return self.hash_bucket_size
 
+    def _ids(self, values: Any, state_manager: Any) -> Any:
+        self._check_kind(values)
+        text = values if values.dtype is string else raw.AsString(values)
+        return raw.StringToHashBucketFast(text, num_buckets=self.hash_bucket_size)
 
-@dataclass(frozen=True)
-class IdentityCategoricalColumn(_OfFeature, CategoricalColumn):
+
+@dataclass(unsafe_hash=True)
+class IdentityCategoricalColumn(_OfValues):
     """Numbers that are categories."""
 
     key: str
@@ -189,9 +269,39 @@ class IdentityCategoricalColumn(_OfFeature, CategoricalColumn):
     def num_buckets(self) -> int:
         return self.number_buckets
 
+    def _ids(self, values: Any, state_manager: Any) -> Any:
+        if not values.dtype.is_integer:
+            raise ValueError(f"Invalid input, not integer. key: {self.key} dtype: {values.dtype}")
+        found = raw.Cast(values, DstT=int64)
+        if self.default_value is None:
+            return found
+        limit, least = np.int64(self.num_buckets), np.int64(0)
+        strange = raw.LogicalOr(raw.Less(found, least), raw.GreaterEqual(found, limit))
+        return raw.SelectV2(strange, np.int64(self.default_value), found)
 
-@dataclass(frozen=True)
-class VocabularyListCategoricalColumn(_Category):
+
+class _OfVocabulary(_Category):
+    """Categories that a table has, which is created for the first batch."""
+
+    def _ids(self, values: Any, state_manager: Any) -> Any:
+        self._check_kind(values)
+        found = values if values.dtype is string else raw.Cast(values, DstT=int64)
+        name = f"{self.key}_lookup"
+        if state_manager is not None and state_manager.has_resource(self, name):
+            table = state_manager.get_resource(self, name)
+        else:
+            with init_scope():
+                table = self._table(found.dtype, name)
+            if state_manager is not None:
+                state_manager.add_resource(self, name, table)
+        return table.lookup(found)
+
+    def _table(self, dtype: DType, name: str) -> Any:
+        raise NotImplementedError
+
+
+@dataclass(unsafe_hash=True)
+class VocabularyListCategoricalColumn(_OfVocabulary):
     """The index of a value in a list."""
 
     key: str
@@ -204,9 +314,19 @@ class VocabularyListCategoricalColumn(_Category):
     def num_buckets(self) -> int:
         return len(self.vocabulary_list) + self.num_oov_buckets
 
+    def _table(self, dtype: DType, name: str) -> Any:
+        words = list(self.vocabulary_list)
+        return index_table_from_tensor(
+            convert.to_tensor(words, None if dtype is string else int64),
+            self.num_oov_buckets,
+            self.default_value,
+            dtype=dtype,
+            name=name,
+        )
 
-@dataclass(frozen=True)
-class VocabularyFileCategoricalColumn(_Category):
+
+@dataclass(unsafe_hash=True)
+class VocabularyFileCategoricalColumn(_OfVocabulary):
     """The line of a file that a value is."""
 
     key: str
@@ -221,9 +341,19 @@ class VocabularyFileCategoricalColumn(_Category):
     def num_buckets(self) -> int:
         return self.vocabulary_size + self.num_oov_buckets
 
+    def _table(self, dtype: DType, name: str) -> Any:
+        return index_table_from_file(
+            self.vocabulary_file,
+            self.num_oov_buckets,
+            self.vocabulary_size,
+            self.default_value,
+            key_dtype=dtype,
+            name=name,
+        )
 
-@dataclass(frozen=True)
-class CrossedColumn(CategoricalColumn):
+
+@dataclass(unsafe_hash=True)
+class CrossedColumn(_Record, CategoricalColumn):
     """The hash of values of several features."""
 
     keys: tuple[Any, ...]
@@ -232,7 +362,8 @@ class CrossedColumn(CategoricalColumn):
 
     @property
     def name(self) -> str:
-        return "_X_".join(sorted(_leaves(self)))
+        names = [key if isinstance(key, str) else key.name for key in _crossed(self)]
+        return "_X_".join(sorted(names))
 
     @property
     def parents(self) -> list[Any]:
@@ -252,20 +383,35 @@ class CrossedColumn(CategoricalColumn):
     def num_buckets(self) -> int:
         return self.hash_bucket_size
 
+    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+        crossed: list[Any] = []
+        for key in _crossed(self):
+            if isinstance(key, str):
+                crossed.append(transformation_cache.get(key, state_manager))
+                continue
+            ids, weights = key.get_sparse_tensors(transformation_cache, state_manager)
+            if weights is not None:
+                raise ValueError(
+                    "crossed_column does not support weight_tensor, but the given column populates weight_tensor. "
+                    f"Given column: {key.name}"
+                )
+            crossed.append(ids)
+        return cross_hashed(crossed, self.hash_bucket_size, self.hash_key)
 
-def _leaves(column: CrossedColumn) -> list[str]:
-    """The names of what is crossed; a crossed column among them is what it crosses."""
-    found: list[str] = []
+    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> IdWeightPair:
+        return IdWeightPair(transformation_cache.get(self, state_manager), None)
+
+
+def _crossed(column: CrossedColumn) -> list[Any]:
+    """What is crossed; a crossed column among it is what it crosses."""
+    found: list[Any] = []
     for key in column.keys:
-        if isinstance(key, CrossedColumn):
-            found += _leaves(key)
-        else:
-            found.append(key.name if isinstance(key, FeatureColumn) else key)
+        found += _crossed(key) if isinstance(key, CrossedColumn) else [key]
     return found
 
 
-@dataclass(frozen=True)
-class WeightedCategoricalColumn(_OfColumn, CategoricalColumn):
+@dataclass(unsafe_hash=True)
+class WeightedCategoricalColumn(OfColumn, CategoricalColumn):
     """Categories with weights, which are another feature."""
 
     categorical_column: CategoricalColumn
@@ -294,9 +440,24 @@ class WeightedCategoricalColumn(_OfColumn, CategoricalColumn):
     def num_buckets(self) -> int:
         return self.categorical_column.num_buckets
 
+    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+        weights = transformation_cache.get(self.weight_feature_key, state_manager)
+        if weights is None:
+            raise ValueError(f"Missing weights {self.weight_feature_key}.")
+        found = weights if is_sparse(weights) else convert.to_tensor(weights)
+        if self.dtype != found.dtype.base_dtype:
+            raise ValueError(f"Bad dtype, expected {self.dtype}, but got {found.dtype}.")
+        sparse = sparse_input(found, np.zeros((), found.dtype.numpy))
+        values = raw.Cast(sparse.values, DstT=float32)
+        ids = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
+        return ids.id_tensor, SparseTensor(sparse.indices, values, sparse.dense_shape)
 
-@dataclass(frozen=True)
-class SequenceCategoricalColumn(_OfColumn, CategoricalColumn):
+    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> IdWeightPair:
+        return IdWeightPair(*transformation_cache.get(self, state_manager))
+
+
+@dataclass(unsafe_hash=True)
+class SequenceCategoricalColumn(OfColumn, CategoricalColumn):
     """Sequences of categories."""
 
     categorical_column: CategoricalColumn
@@ -309,75 +470,12 @@ class SequenceCategoricalColumn(_OfColumn, CategoricalColumn):
     def num_buckets(self) -> int:
         return self.categorical_column.num_buckets
 
+    def transform_feature(self, transformation_cache: Any, state_manager: Any) -> Any:
+        return self.categorical_column.transform_feature(transformation_cache, state_manager)
 
-# -- numbers of categories -------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class IndicatorColumn(_OfColumn, DenseColumn):
-    """How often each category is there."""
-
-    categorical_column: CategoricalColumn
-
-    @property
-    def name(self) -> str:
-        return f"{self.categorical_column.name}_indicator"
-
-    @property
-    def variable_shape(self) -> tuple[int, ...]:
-        return (1, self.categorical_column.num_buckets)
-
-
-@dataclass(frozen=True)
-class EmbeddingColumn(_OfColumn, DenseColumn):
-    """Vectors of the categories, put together."""
-
-    categorical_column: CategoricalColumn
-    dimension: int
-    combiner: str
-    initializer: Callable[..., Any]
-    ckpt_to_load_from: str | None
-    tensor_name_in_ckpt: str | None
-    max_norm: float | None
-    trainable: bool
-    use_safe_embedding_lookup: bool
-
-    @property
-    def name(self) -> str:
-        return f"{self.categorical_column.name}_embedding"
-
-    @property
-    def variable_shape(self) -> tuple[int, ...]:
-        return (self.dimension,)
-
-
-class SharedEmbeddings:
-    """What the columns that share their vectors have in common."""
-
-    def __init__(
-        self, dimension: int, initializer: Any, name: str, num_buckets: int, **rest: Any
-    ) -> None:
-        self.dimension = dimension
-        self.initializer = initializer
-        self.name = name
-        self.num_buckets = num_buckets
-        self.rest = rest
-
-
-@dataclass(frozen=True)
-class SharedEmbeddingColumn(_OfColumn, DenseColumn):
-    """Vectors of the categories, which other columns have too."""
-
-    categorical_column: CategoricalColumn
-    shared_embedding_column_creator: SharedEmbeddings
-    combiner: str
-    max_norm: float | None
-    use_safe_embedding_lookup: bool
-
-    @property
-    def name(self) -> str:
-        return f"{self.categorical_column.name}_shared_embedding"
-
-    @property
-    def variable_shape(self) -> tuple[int, ...]:
-        return (self.shared_embedding_column_creator.dimension,)
+    def get_sparse_tensors(self, transformation_cache: Any, state_manager: Any) -> IdWeightPair:
+        """Categories [examples, steps, 1]."""
+        ids, weights = self.categorical_column.get_sparse_tensors(
+            transformation_cache, state_manager
+        )
+        return IdWeightPair(step_by_step(ids), None if weights is None else step_by_step(weights))

@@ -20,12 +20,12 @@ from intaglio.feature_columns.columns import (
     FeatureColumn,
     HashedCategoricalColumn,
     IdentityCategoricalColumn,
-    IndicatorColumn,
     NumericColumn,
     VocabularyFileCategoricalColumn,
     VocabularyListCategoricalColumn,
     WeightedCategoricalColumn,
 )
+from intaglio.feature_columns.vectors import IndicatorColumn
 
 
 def make_parse_example_spec(feature_columns: Any) -> dict[str, Any]:
@@ -71,7 +71,7 @@ def numeric_column(
     Raises TypeError or ValueError for a shape, dtype, default value or function that is none.
 
     >>> tf.feature_column.numeric_column("price", shape=(2,)).variable_shape
-    (2,)
+    TensorShape([2])
     """
     dims = checks.checked_shape(shape, key)
     found = checks.number_dtype(
@@ -264,7 +264,7 @@ def indicator_column(categorical_column: Any) -> IndicatorColumn:
 
     >>> day = tf.feature_column.categorical_column_with_identity("day", 7)
     >>> tf.feature_column.indicator_column(day).variable_shape
-    (1, 7)
+    TensorShape([1, 7])
     """
     if not isinstance(categorical_column, CategoricalColumn):
         raise ValueError(

@@ -5,34 +5,23 @@ Follows https://www.tensorflow.org/api_docs/python/tf/feature_column/embedding_c
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from intaglio.base.dtypes import float32
-from intaglio.composite_ops.random.stateful import truncated_normal
+from intaglio.compat_v1.initializers import TruncatedNormal
 from intaglio.feature_columns import checks
 from intaglio.feature_columns.columns import (
     CategoricalColumn,
-    EmbeddingColumn,
     SequenceCategoricalColumn,
-    SharedEmbeddingColumn,
-    SharedEmbeddings,
     WeightedCategoricalColumn,
 )
+from intaglio.feature_columns.vectors import (
+    EmbeddingColumn,
+    SharedEmbeddingColumn,
+    SharedEmbeddings,
+)
 from intaglio.opdef import door
-
-
-@dataclasses.dataclass(frozen=True)
-class TruncatedNormal:
-    """Normal numbers near 0, for vectors that nothing is known of."""
-
-    stddev: float
-
-    def __call__(self, shape: Any, dtype: Any = float32, **options: Any) -> Any:
-        """Numbers of a shape."""
-        return truncated_normal(shape, stddev=self.stddev, dtype=dtype)
 
 
 def embedding_column(
@@ -52,7 +41,7 @@ def embedding_column(
 
     >>> word = tf.feature_column.categorical_column_with_hash_bucket("word", 100)
     >>> tf.feature_column.embedding_column(word, dimension=8).variable_shape
-    (8,)
+    TensorShape([8])
     """
     checkpoint = (ckpt_to_load_from, tensor_name_in_ckpt)
     if not isinstance(categorical_column, CategoricalColumn):
@@ -63,7 +52,7 @@ def embedding_column(
         categorical_column,
         dimension,
         combiner,
-        initializer or TruncatedNormal(1 / math.sqrt(dimension)),
+        initializer or TruncatedNormal(stddev=1 / math.sqrt(dimension)),
         *checkpoint,
         max_norm,
         trainable,
@@ -105,7 +94,7 @@ def shared_embeddings(
     names = sorted([_plain(c).name for c in categorical_columns])
     shared = SharedEmbeddings(
         dimension,
-        initializer or TruncatedNormal(1 / math.sqrt(dimension)),
+        initializer or TruncatedNormal(stddev=1 / math.sqrt(dimension)),
         shared_embedding_collection_name or "_".join(names) + "_shared_embedding",
         categorical_columns[0].num_buckets,
         ckpt_to_load_from=ckpt_to_load_from,

@@ -18,6 +18,11 @@ def _all(home: str, names: str) -> dict[str, str]:
     return {name: f"{_HERE}.{home}:{other or name}" for name, _, other in pairs}
 
 
+def _of(module: str, names: str) -> dict[str, str]:
+    """Names of a module of feature columns."""
+    return {name: f"intaglio.feature_columns.{module}:{name}" for name in names.split()}
+
+
 INTERNAL: dict[str, dict[str, str]] = {
     "": {
         "CompositeTensor": "intaglio.base.composite:CompositeTensor",
@@ -33,6 +38,7 @@ INTERNAL: dict[str, dict[str, str]] = {
             "register_clear_session_function=no_callback register_get_session_function=no_callback "
             "register_load_model_function=no_callback",
         ),
+        **_all("op_creation", "create_c_op record_gradient"),
     },
     "autograph": _all("internals", "control_status_ctx tf_convert"),
     "decorator": _all("inspection", "make_decorator unwrap=unwrap"),
@@ -41,13 +47,10 @@ INTERNAL: dict[str, dict[str, str]] = {
     ),
     "eager_context": {"eager_mode": "intaglio.trace.scopes:eager_mode"},
     "feature_column": {
-        name: f"intaglio.feature_columns.columns:{name}"
-        for name in ("DenseColumn", "FeatureColumn")
-    }
-    | _all(
-        "internals",
-        "FeatureTransformationCache=NoDataset SequenceDenseColumn=NoDataset StateManager=NoDataset",
-    ),
+        **_of("column", "DenseColumn FeatureColumn SequenceDenseColumn"),
+        **_of("serialization", "deserialize_feature_column serialize_feature_column"),
+        **_of("transformation", "FeatureTransformationCache StateManager"),
+    },
     "function": {"Function": "intaglio.function.polymorphic:Function"},
     "mixed_precision": _all("internals", "register_loss_scale_wrapper=no_callback"),
     "nest": _all(

@@ -20,7 +20,7 @@ from intaglio.opdef.spec import Spec, of_array
 from intaglio.runtime import interpreter
 
 # Tensors of more elements are not sizes.
-MAX_ELEMENTS = 128
+MAX_ELEMENTS = 254
 # So many nodes are evaluated for one tensor, at most.
 MAX_NODES = 64
 

@@ -265,3 +265,17 @@ def test_initializers_that_do_not_fit_the_shape():
                 tf1.get_variable(f"b{number}", **case)
         for number, function in enumerate((lambda: tf.ones([2]), lambda dtype=None: tf.ones([2]))):
             assert tf1.get_variable(f"c{number}", initializer=function).shape == [2]
+
+
+def test_initializers_know_which_part_they_are_for() -> None:
+    asked: list[tuple[list[int], list[int], list[int]]] = []
+
+    def first(shape: Any, dtype: Any = None, partition_info: Any = None) -> Any:
+        asked.append((list(shape), partition_info.full_shape, partition_info.var_offset))
+        return tf.ones(shape, dtype)
+
+    with tf.Graph().as_default():
+        partitioner = tf.compat.v1.fixed_size_partitioner(2)
+        whole = tf.compat.v1.get_variable("w", [5, 2], initializer=first, partitioner=partitioner)
+        assert len(list(whole)) == 2
+    assert asked == [([3, 2], [5, 2], [0, 0]), ([2, 2], [5, 2], [3, 0])]

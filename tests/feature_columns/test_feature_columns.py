@@ -72,9 +72,9 @@ def test_what_columns_are(column: Any, name: str, buckets: Any, spec: Any) -> No
 
 
 def test_shapes_of_columns() -> None:
-    assert P.variable_shape == (1, 3)
-    assert fc.indicator_column(V).variable_shape == (1, 4)
-    assert fc.embedding_column(V, 3).variable_shape == (3,)
+    assert P.variable_shape == [1, 3]
+    assert fc.indicator_column(V).variable_shape == [1, 4]
+    assert fc.embedding_column(V, 3).variable_shape == [3]
     assert fc.embedding_column(V, 3).initializer([4, 3]).shape == [4, 3]
 
 

@@ -11,6 +11,7 @@ import pytest
 from intaglio import tf
 from intaglio.compat_v1 import constants, renamed
 from intaglio.compat_v1.default_graphs import get_default_graph
+from intaglio.lookup import vocabularies
 from intaglio.tensorflow_name import (
     convolved_lengths,
     eager_context,
@@ -20,7 +21,6 @@ from intaglio.tensorflow_name import (
     identity_collections,
     inspection,
     internals,
-    lookup_functions,
     metric_parts,
     numpy_dtypes,
     op_definitions,
@@ -436,20 +436,20 @@ def test_tables_of_vocabularies(tmp_path: Any) -> None:
     (tmp_path / "words").write_text("a\nb\n")
     words = tf.constant(["b", "z"])
     for table in (
-        lookup_functions.index_table_from_tensor(["a", "b"]),
-        lookup_functions.index_table_from_file(str(tmp_path / "words")),
+        vocabularies.index_table_from_tensor(["a", "b"]),
+        vocabularies.index_table_from_file(str(tmp_path / "words")),
     ):
         assert table.lookup(words).numpy().tolist() == [1, -1]
-    spread = lookup_functions.index_table_from_tensor(["a", "b"], num_oov_buckets=1)
+    spread = vocabularies.index_table_from_tensor(["a", "b"], num_oov_buckets=1)
     assert spread.lookup(words).numpy().tolist() == [1, 2]
     numbers = tf.constant([0, 5], tf.int64)
     for table in (
-        lookup_functions.index_to_string_table_from_tensor(["a", "b"]),
-        lookup_functions.index_to_string_table_from_file(str(tmp_path / "words")),
+        vocabularies.index_to_string_table_from_tensor(["a", "b"]),
+        vocabularies.index_to_string_table_from_file(str(tmp_path / "words")),
     ):
         assert table.lookup(numbers).numpy().tolist() == [b"a", b"UNK"]
     with pytest.raises(ValueError, match="vocabulary_list"):
-        lookup_functions.index_table_from_tensor(None)
+        vocabularies.index_table_from_tensor(None)
 
 
 def test_names_inside_scopes() -> None:

@@ -1,4 +1,4 @@
-"""`tensorflow.python.ops.lookup_ops`: tables of vocabularies, from lists and files."""
+"""Tables of vocabularies, from lists and files: `tensorflow.python.ops.lookup_ops`."""
 
 from __future__ import annotations
 
