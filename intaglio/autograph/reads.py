@@ -373,7 +373,7 @@ def _presence(owner: Any, kind: str, key: str, present: bool) -> None:
 def _has_plain_attributes(owner: Any) -> bool:
     """True if it costs and changes nothing to ask whether an object has an attribute."""
     kind = type(owner)
-    if issubclass(kind, _WITHOUT_STATE) or kind.__module__.partition(".")[0] in _OWN:
+    if issubclass(kind, _WITHOUT_STATE) or (kind.__module__ or "").partition(".")[0] in _OWN:
         return False
     return not hasattr(kind, "__getattr__") and not isinstance(kind.__getattribute__, FunctionType)
 
@@ -557,7 +557,7 @@ def _storage(kind: type, name: str) -> str:
 
     "cached" is what the object may have, or else computes.
     """
-    if issubclass(kind, _WITHOUT_STATE) or kind.__module__.partition(".")[0] in _OWN:
+    if issubclass(kind, _WITHOUT_STATE) or (kind.__module__ or "").partition(".")[0] in _OWN:
         return ""
     if isinstance(kind.__getattribute__, FunctionType):
         return "cached"
