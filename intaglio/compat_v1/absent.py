@@ -17,7 +17,6 @@ _LITE = "a format for phones; intaglio.export_library writes C libraries, intagl
 _DISTRIBUTIONS = "deprecated in TensorFlow: use tfp.distributions of tensorflow-probability"
 _PROFILER = "profiles of sessions; intaglio.profile() shows where time goes"
 _SDCA = "a solver for linear models whose op types are missing; use another optimizer"
-_FEATURE_COLUMNS = "use tf.keras.layers.DenseFeatures of Keras 2, or preprocessing layers"
 
 # reason -> namespace -> names
 _REASONS: dict[str, dict[str, str]] = {
@@ -52,13 +51,8 @@ _REASONS: dict[str, dict[str, str]] = {
         "Exponential Gamma Laplace Multinomial Normal RegisterKL ReparameterizationType StudentT "
         "Uniform kl_divergence FULLY_REPARAMETERIZED NOT_REPARAMETERIZED"
     },
-    _PROFILER: {
-        "profiler": "AdviceProto GraphNodeProto MultiGraphNodeProto OpLogProto ProfileOptionBuilder "
-        "Profiler advise profile write_op_log",
-        "train": "ProfilerHook",
-    },
+    _PROFILER: {"profiler": "AdviceProto OpLogProto advise write_op_log", "train": "ProfilerHook"},
     _SDCA: {"train": "sdca_fprint sdca_optimizer sdca_shrink_l1"},
-    _FEATURE_COLUMNS: {"feature_column": "input_layer linear_model shared_embedding_columns"},
     "LMDB files are read by the package lmdb and tf.data.Dataset.from_generator": {
         "": "LMDBReader"
     },

@@ -332,6 +332,18 @@ OWN: dict[str, dict[str, str]] = {
     | {"rnn_cell": "intaglio.tensorflow_name.package:rnn_cell"},
     "app": {"run": "absl.app:run", "flags": "absl.flags"},
     "flags": {name: f"absl.flags:{name}" for name in FLAGS_NAMES.split()},
+    "profiler": {
+        "GraphNodeProto": "intaglio.graphdef.graph_profile_messages:GraphNodeProto",
+        "MultiGraphNodeProto": "intaglio.graphdef.graph_profile_messages:MultiGraphNodeProto",
+        "ProfileOptionBuilder": "intaglio.insight.profile_options:ProfileOptionBuilder",
+        "Profiler": "intaglio.insight.graph_profile:Profiler",
+        "profile": "intaglio.insight.graph_profile:profile",
+    },
+    "feature_column": {
+        "input_layer": "intaglio.feature_columns.graph_layers:input_layer",
+        "linear_model": "intaglio.feature_columns.graph_layers:linear_model",
+        "shared_embedding_columns": "intaglio.feature_columns.embeddings:shared_embeddings",
+    },
     "lookup": {
         name: f"intaglio.lookup.tables:{name}V1"
         for name in ("StaticHashTable", "StaticVocabularyTable")
