@@ -102,6 +102,9 @@ class Node:
     def _get_control_flow_context(self) -> None:
         """None: no node is inside a loop or branch of TensorFlow 1. Keras 2 asks."""
 
+    def _control_flow_post_processing(self, input_tensors: Any = None) -> None:
+        """Nothing remains to be done for a node inside a loop or branch. Keras 2 asks for it."""
+
     @property
     def traced_name(self) -> str:
         """The name under which the node was traced, also after rewrites."""

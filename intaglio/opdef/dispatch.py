@@ -195,6 +195,8 @@ _bodies: dict[types.FunctionType, types.FunctionType] = {}
 _entries: dict[types.FunctionType, Entry] = {}
 _WITHOUT_GLOBAL_DISPATCH: set[Any] = set()
 _lock = lasting_lock()
+# The attribute of a method's function that has its handlers.
+_METHOD_HANDLERS = "_dispatch_handlers"
 
 
 def dispatchable(function: F) -> F:
@@ -337,6 +339,32 @@ def globally_dispatchable(function: F) -> F:
             return result
 
     return public  # type: ignore[return-value]  # callable as the function is
+
+
+def dispatchable_method(function: F) -> F:
+    """Decorates the function of a class method: calls that it refuses are offered to `handlers_of` it."""
+    handlers: list[Callable[[tuple[Any, ...], dict[str, Any]], Any]] = []
+
+    @functools.wraps(function)
+    def public(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except (TypeError, ValueError):
+            for handle in handlers:
+                result = handle(args, kwargs)
+                if result is not NOT_SUPPORTED:
+                    return result
+            raise
+
+    vars(public)[_METHOD_HANDLERS] = handlers
+    return public  # type: ignore[return-value]  # callable as the function is
+
+
+def handlers_of(method: Any) -> list[Callable[[tuple[Any, ...], dict[str, Any]], Any]] | None:
+    """The functions `handle(args, kwargs)` that may take calls of a class method over; the class is the first
+    argument. None if the method is not decorated with `dispatchable_method`.
+    """
+    return getattr(getattr(method, "__func__", None), _METHOD_HANDLERS, None)
 
 
 def without_global_dispatch(function: F) -> F:

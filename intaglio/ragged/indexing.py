@@ -9,12 +9,21 @@ from __future__ import annotations
 from typing import Any
 
 from intaglio.opdef import convert, raw, slicing
+from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import checks, core
 from intaglio.ragged.core import Ragged
 from intaglio.trace.scopes import name_scope
 
 _ALL = slice(None)
+
+
+@dispatchable
+def ragged_getitem(rt_input: Any, key: Any) -> Any:
+    """`rt_input[key]` as a function, which libraries may take over for what stands for ragged tensors."""
+    return getitem(
+        convert.to_tensor(rt_input) if not isinstance(rt_input, Ragged) else rt_input, key
+    )
 
 
 def getitem(x: Any, key: Any) -> Any:

@@ -12,7 +12,7 @@ from intaglio.autograph import loops
 from intaglio.base import dtypes
 from intaglio.base.shapes import TensorShape
 from intaglio.opdef import convert, door, raw
-from intaglio.opdef.dispatch import public_methods
+from intaglio.opdef.dispatch import dispatchable_method, public_methods
 from intaglio.opdef.tensor import Tensor
 from intaglio.ragged import (
     bounds,
@@ -74,6 +74,7 @@ class RaggedTensor(Ragged):
         return core.ragged(values, rows)
 
     @classmethod
+    @dispatchable_method
     def from_value_rowids(
         cls,
         values: Any,
@@ -92,6 +93,7 @@ class RaggedTensor(Ragged):
             return cls._of(values, rows, validate)
 
     @classmethod
+    @dispatchable_method
     def from_row_splits(
         cls, values: Any, row_splits: Any, name: str | None = None, validate: Any = True
     ) -> RaggedTensor:
@@ -105,6 +107,7 @@ class RaggedTensor(Ragged):
             return cls._of(values, rows, validate)
 
     @classmethod
+    @dispatchable_method
     def from_row_lengths(
         cls, values: Any, row_lengths: Any, name: str | None = None, validate: Any = True
     ) -> RaggedTensor:
@@ -118,6 +121,7 @@ class RaggedTensor(Ragged):
             return cls._of(values, rows, validate)
 
     @classmethod
+    @dispatchable_method
     def from_row_starts(
         cls, values: Any, row_starts: Any, name: str | None = None, validate: Any = True
     ) -> RaggedTensor:
@@ -132,6 +136,7 @@ class RaggedTensor(Ragged):
             return cls._of(values, rows, validate)
 
     @classmethod
+    @dispatchable_method
     def from_row_limits(
         cls, values: Any, row_limits: Any, name: str | None = None, validate: Any = True
     ) -> RaggedTensor:
@@ -145,6 +150,7 @@ class RaggedTensor(Ragged):
             return cls._of(values, rows, validate)
 
     @classmethod
+    @dispatchable_method
     def from_uniform_row_length(
         cls,
         values: Any,
@@ -169,6 +175,7 @@ class RaggedTensor(Ragged):
             return cls._of(values, rows, validate)
 
     @classmethod
+    @dispatchable_method
     def from_nested_value_rowids(
         cls,
         flat_values: Any,
@@ -198,6 +205,7 @@ class RaggedTensor(Ragged):
             return result
 
     @classmethod
+    @dispatchable_method
     def from_nested_row_splits(
         cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: Any = True
     ) -> Any:
@@ -211,6 +219,7 @@ class RaggedTensor(Ragged):
             return result
 
     @classmethod
+    @dispatchable_method
     def from_nested_row_lengths(
         cls,
         flat_values: Any,
@@ -228,6 +237,7 @@ class RaggedTensor(Ragged):
             return result
 
     @classmethod
+    @dispatchable_method
     def from_tensor(
         cls,
         tensor: Any,
@@ -242,6 +252,7 @@ class RaggedTensor(Ragged):
             return densities.from_tensor(tensor, lengths, padding, ragged_rank, row_splits_dtype)
 
     @classmethod
+    @dispatchable_method
     def from_sparse(
         cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = dtypes.int64
     ) -> Any:
@@ -355,7 +366,10 @@ class RaggedTensor(Ragged):
         return text.shown(self)
 
     def __getitem__(self, key: Any) -> Any:
-        return indexing.getitem(self, key)
+        # Libraries give this method to classes of theirs.
+        if isinstance(self, Ragged):
+            return indexing.getitem(self, key)
+        return indexing.ragged_getitem(self, key)
 
     def __iter__(self) -> Iterator[Any]:
         count = self._partition.static_nrows

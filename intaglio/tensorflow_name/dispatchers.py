@@ -26,10 +26,13 @@ class OpDispatcher:
     def register(self, op: Any) -> None:
         """Asks this object about calls of `op`, a public function or one that is decorated.
 
-        Other functions, methods of classes for example, never ask.
+        Class methods ask if they are decorated with `dispatchable_method`; other functions never ask.
         """
         if op in _HANDLERS:
             _HANDLERS[op].append(self)
+        of_method = dispatch.handlers_of(op)
+        if of_method is not None:
+            of_method.append(self.handle)
         if dispatch.entry_of(op) is None:
             return
 

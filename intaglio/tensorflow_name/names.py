@@ -118,6 +118,10 @@ PRIVATE: dict[str, dict[str, str]] = {
             _FRAMEWORK,
             "internal_convert_to_tensor prepend_name_scope register_proto_function strip_name_scope",
         ),
+        **_all(
+            "intaglio.insight.float_operations", "OpStats RegisterStatistics get_stats_for_node_def"
+        ),
+        "IndexedSlices": "intaglio.tf:IndexedSlices",
         "colocate_with": "intaglio.compat_v1.assignments:colocate_with",
         "uid": "intaglio.opdef.keys:fresh",
         **_V1_GRAPHS,
@@ -313,7 +317,7 @@ PRIVATE: dict[str, dict[str, str]] = {
         "hash_table_v2": "intaglio.opdef.raw:HashTableV2",
         "lookup_table_export_v2": "intaglio.opdef.raw:LookupTableExportV2",
         **_all(
-            "intaglio.tensorflow_name.lookup_functions",
+            "intaglio.lookup.vocabularies",
             "index_table_from_file index_table_from_tensor index_to_string_table_from_file "
             "index_to_string_table_from_tensor",
         ),

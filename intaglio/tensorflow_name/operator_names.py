@@ -8,6 +8,7 @@ from intaglio.base.composite import CompositeTensor
 from intaglio.opdef import operators
 from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.slicing import getitem as _slice
+from intaglio.ragged.indexing import ragged_getitem
 
 
 @dispatchable
@@ -35,12 +36,6 @@ def ne(self: Any, other: Any) -> Any:
 def getitem(tensor: Any, slice_spec: Any, var: Any = None) -> Any:
     """tensor[slice_spec]."""
     return _slice(operators.pair(tensor, tensor)[0], slice_spec)
-
-
-@dispatchable
-def ragged_getitem(rt_input: Any, key: Any) -> Any:
-    """ragged[key]."""
-    return rt_input[key]
 
 
 __all__ = ["add", "eq", "getitem", "ne", "ragged_getitem"]

@@ -31,7 +31,7 @@ def get_tpu_context() -> TpuContext:
 def tpu_shard_context(number_of_shards: int) -> Generator[None]:
     """A block for so many shards. Raises NotImplementedError inside another one, as TensorFlow does."""
     if _CONTEXT.number_of_shards is not None:
-        raise NotImplementedError("tpu_shard_context cannot be nested.")
+        raise NotImplementedError("tpu_shard_context cannot be nested")
     _CONTEXT.number_of_shards = number_of_shards
     try:
         yield

@@ -240,6 +240,10 @@ class Graph(GraphBuilder):
         with self._recorder.on(None if not compute_device else self._recorder.device):
             return HOOKS.exporter.created(self, op_type, inputs, input_types, name, attrs)
 
+    def _create_op_from_tf_operation(self, c_op: Node, compute_device: bool = True) -> Node:
+        """The operation itself: a node is the same for Python and for what executes it."""
+        return c_op
+
     def spec_of_constant(self, array: Any) -> Spec:
         """The spec of an array as a constant."""
         return Spec(from_numpy(array.dtype), array.shape, array)
