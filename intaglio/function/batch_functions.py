@@ -27,7 +27,7 @@ def nondifferentiable_batch_function(
     autograph: bool = True,
     enable_large_batch_splitting: bool = True,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """A decorator: calls that several threads make at about the same time are computed at once.
+    """A decorator that computes the calls of several threads as one batch.
 
     The arguments, which are tensors with rows, are joined along the first axis; the function runs
     once for up to `max_batch_size` rows, or when `batch_timeout_micros` are over, in at most

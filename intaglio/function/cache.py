@@ -16,10 +16,10 @@ from intaglio.function.trace_types import Container, Literal, Weakref
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import TensorSpec
 
-# So many types of calls are remembered that a more general trace serves: numbers that are inputs
-# make new ones without end.
+# Number of memoized look-ups for types that a more general trace serves. It is bounded because
+# numbers that are inputs give new types without end.
 MAX_SERVED_ABOVE = 1024
-# So many traces of objects that are gone are remembered, to compare later ones with.
+# Number of `Traced` records kept of traces whose objects were collected, to explain later traces.
 MAX_GONE = 16
 
 # (the structure of the call, the types of its values)
@@ -27,34 +27,34 @@ Key = tuple[Any, ...]
 
 
 class TraceCache:
-    """Finds the trace for a call: the one of its very types, else the most specific above them."""
+    """Finds the trace for a call: that of exactly its types, else the most specific supertype."""
 
     def __init__(self, reduces_retracing: bool = False) -> None:
         self._reduces_retracing = reduces_retracing
-        # All traces, oldest first, by numbers.
+        # All current traces by serial number, oldest first.
         self._traces: dict[int, tuple[Key, Any]] = {}
         self._next = 0
-        # Traces whose captured values are not the present ones, by the numbers they had.
+        # Traces whose captured values are not the current ones, by their former serial numbers.
         self._replaced: dict[int, list[Any]] = {}
-        # By the types of calls: what serves them. Those whose types are not a trace's own besides.
+        # The trace that serves a call by the call's types, and those types that are not a trace's own.
         self._found: dict[Key, Any] = {}
         self._served_above: list[Key] = []
-        # The traces that could be joined with a call's types, by `_index`, and among these those that
-        # may serve calls of other types than their own.
+        # By `_index`: the traces whose types could be joined with a call's, and those of them that may
+        # serve calls of other types than their own.
         self._joinable: dict[Any, dict[int, Key]] = {}
         self._general: dict[Any, dict[int, Key]] = {}
-        # Those that take Python numbers as inputs: calls have the numbers themselves.
+        # Traces that take Python numbers as inputs; the types of calls have the numbers as literals.
         self._with_numbers: dict[int, Key] = {}
-        # Traces that name objects weakly, and how many there may be before the dead ones are removed.
+        # Traces with weak references to objects, and the number of them that starts the next sweep.
         self._weak: dict[int, Key] = {}
         self._max_weak = 1
         self._gone: collections.deque[Traced] = collections.deque(maxlen=MAX_GONE)
-        # How many traces of objects that are gone were removed.
+        # Number of traces removed because their objects were collected.
         self.dead = 0
         self._make_locks()
 
     def _make_locks(self) -> None:
-        """Makes locks: those of threads that traced when the process was forked are never free."""
+        """Creates new locks, as threads that held the old ones may not have survived a fork."""
         self._forks = fork_count()
         self._tracing: dict[Key, tuple[Any, list[int]]] = {}
         self._own_lock = threading.RLock()
@@ -68,7 +68,7 @@ class TraceCache:
 
     @property
     def first(self) -> Any:
-        """The lock of the thread that makes the first trace."""
+        """The lock that serialises the first trace of the function."""
         if self._forks != fork_count():
             self._make_locks()
         return self._first_lock
@@ -98,7 +98,7 @@ class TraceCache:
             return trace
 
     def add(self, key: Key, trace: Any) -> None:
-        """Keeps a trace. Look-ups that found another one before are forgotten."""
+        """Adds a trace and clears memoized look-ups, which may have found a less specific one."""
         with self._lock:
             if len(self._weak) >= self._max_weak:
                 self._remove_dead()
@@ -126,7 +126,7 @@ class TraceCache:
             return [*self._replaced.get(self._number_of(trace), ())]
 
     def replace(self, trace: Any, other: Any) -> None:
-        """Look-ups that found a trace find another one of the same types from now on."""
+        """Replaces a trace by another one of the same types in all later look-ups."""
         with self._lock:
             number = self._number_of(trace)
             if number is None:
@@ -141,13 +141,13 @@ class TraceCache:
         return next((n for n, (_, t) in self._traces.items() if t is trace), None)
 
     def _remove_dead(self) -> None:
-        """Removes the traces of objects that are gone: no call can have them again."""
+        """Removes the traces of objects that were collected, which no call can match again."""
         for number, key in [*self._weak.items()]:
             if any(map(_has_dead, key[1:])):
                 self._gone.append(self._traces[number][1].traced)
                 self.dead += 1
                 self._remove(number, key)
-        # So that all sweeps together look at each trace a bounded number of times.
+        # Doubling the limit makes the cost of all sweeps linear in the number of traces.
         self._max_weak = max(2 * len(self._weak), 1)
 
     def _remove(self, number: int, key: Key) -> None:
@@ -215,13 +215,13 @@ class TraceCache:
             return trace(), True
 
     def history(self) -> list[Traced]:
-        """What distinguishes the traces, oldest first, the last ones of objects that are gone among them."""
+        """The `Traced` records, oldest first; among them the latest of objects collected since."""
         with self._lock:
             found = [*self._gone, *[trace.traced for trace in self]]
         return sorted(found, key=lambda traced: traced.number)
 
     def explanation(self, notes: Sequence[str] = (), further: Sequence[Traced] = ()) -> Explanation:
-        """The cause of each trace, and of `further` ones that a call would make."""
+        """The cause of each trace, and of the `further` ones that are about to be traced."""
         return explanation(
             [*self.history(), *further], notes, reduces_retracing=self._reduces_retracing
         )
@@ -238,7 +238,7 @@ class TraceCache:
 
 
 def has_numbers(types: Sequence[TraceType]) -> bool:
-    """True if some of the types are numbers that are inputs."""
+    """True if some of the types are Python numbers passed as inputs of the graph."""
     return any(
         isinstance(t, Number) or (isinstance(t, Container) and has_numbers(t.parts)) for t in types
     )
@@ -253,7 +253,7 @@ def _below(key: Key, above: Key) -> bool:
 
 
 def _index(key: Key) -> Any:
-    """What two keys have in common if one may be below the other, or both have a join."""
+    """A hash index of a key, equal for two keys if one may be below the other or they may have a join."""
     return (key[0], *map(_index_of, key[1:]))
 
 
@@ -268,12 +268,12 @@ def _index_of(kind: TraceType) -> Any:
 
 
 def _is_of_known_shape(kind: TraceType) -> bool:
-    """True for tensors without a name of which every dimension is known."""
+    """True for the spec of an unnamed tensor whose dimensions are all known."""
     return type(kind) is TensorSpec and not kind.name and shapes.known(kind.dims)
 
 
 def _serves_itself_only(kind: TraceType) -> bool:
-    """True if only types that are equal are below a type."""
+    """True if a type has no subtypes but itself."""
     if type(kind) is TensorSpec:
         return _is_of_known_shape(kind)
     if isinstance(kind, Container):

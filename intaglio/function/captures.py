@@ -1,4 +1,4 @@
-"""What a trace has read of Python's state and what happens when that changes: `intaglio.captures`.
+"""The Python state that a trace has read, and the policy for changes of it: `intaglio.captures`.
 
 A trace keeps the Python values that it has read: numbers, attributes, items. TensorFlow goes on with
 them without a word when they change. Here a trace knows its reads (`autograph/reads.py`), and each
@@ -18,7 +18,7 @@ from intaglio.function import read_guards, registry
 
 Mode = Literal["warn", "retrace", "error", "freeze"]
 MODES = ("warn", "retrace", "error", "freeze")
-# Checks of a trace after which one is generated for it: that costs as much as a hundred of them.
+# Number of interpreted checks of a trace before one is generated, which costs as much as a hundred.
 CHECKS_BEFORE_CODE = 8
 
 
@@ -27,7 +27,7 @@ class StaleCaptureError(RuntimeError):
 
 
 class Policy:
-    """What happens to a call whose trace has read what has changed meanwhile."""
+    """The policy for a call whose trace has read Python values that have changed since."""
 
     def __init__(self) -> None:
         mode = os.environ.get("INTAGLIO_CAPTURES", "warn")
@@ -42,17 +42,17 @@ def _refusal(mode: Any) -> str:
 
 
 class TraceReads:
-    """What one trace has read, and the check of it."""
+    """The reads of one trace, and the check whether their values are still the same."""
 
     def __init__(self, reads: tuple[Read, ...]) -> None:
         self.all = reads
         self.distinguish = POLICY.mode == "retrace"  # this trace from others
-        self.watched = list(reads)  # those about whose change nothing was said yet
+        self.watched = list(reads)  # reads whose change has not been reported yet
         self._check: Callable[[], bool] | None = None
         self._checks = 0
 
     def is_fresh(self) -> bool:
-        """True if none of what is watched has changed."""
+        """True if no watched value has changed."""
         check = self._check
         if check is not None:
             return check()
@@ -62,19 +62,19 @@ class TraceReads:
         return all([r.is_unchanged() for r in self.watched])
 
     def changed(self) -> list[Read]:
-        """What has changed of it. What can be seen no more is not watched any longer."""
+        """The reads whose values have changed. A read that cannot be evaluated is dropped."""
         self.release([r for r in self.watched if r.is_lost])
         return [r for r in self.watched if not r.is_unchanged()]
 
     def release(self, reads: Sequence[Read]) -> None:
-        """Does not watch these any longer."""
+        """Stops watching these reads."""
         if reads:
             gone = set(map(id, reads))
             self.watched = [r for r in self.watched if id(r) not in gone]
             self._check, self._checks = None, 0
 
     def reset(self) -> None:
-        """Watches all again."""
+        """Watches all reads again."""
         self.watched = list(self.all)
         self._check, self._checks = None, 0
 
@@ -165,7 +165,7 @@ _ADVICE = (
 
 
 def message(name: str, changed: Sequence[Read], advice: str = _ADVICE) -> str:
-    """What has changed, and what to write instead."""
+    """The warning: which values have changed, and what to write instead."""
     what = "; ".join([change(r) for r in changed])
     return (
         f"{name} was traced with values that have changed since: {what}. The trace keeps the old ones, as in "

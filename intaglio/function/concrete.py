@@ -47,7 +47,7 @@ from intaglio.type_specs import dimensions
 from intaglio.type_specs.trace_type import TraceType
 from intaglio.type_specs.type_spec import TensorSpec
 
-# Numbers that make the names of traces unique in a process, as TensorFlow names its functions.
+# Serial numbers that make the names of traces unique in a process, as TensorFlow names its functions.
 _uids = itertools.count(1)
 # Held while a trace's next call chooses what it runs.
 _preparing = lasting_lock()
@@ -80,7 +80,7 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         # in the order in which calls pass the tensors
         self.types = tuple([self._type.parameters[n].typed for n in bound.names])
         flat = zip(bound.names, self.types, strict=True)
-        # What checks the sizes of dimensions with names, if there are any.
+        # The check of dimensions with names, if there are any.
         self.check_dimensions = dimensions.check_of(
             python_name, [(name, spec) for name, kind in flat for spec in kind.flatten()]
         )
@@ -88,29 +88,29 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         self._run: Callable[..., tuple[Any, ...]] | None = None
         self._was_called = False
         self._is_optimizing = False  # a thread is preparing `_run`
-        # The accelerator of the graph's nodes once it has been looked for, empty if there is none.
+        # The accelerator of the graph's nodes: None before the first look-up, "" if there is none.
         self._placed: str | None = None
         self._arrays: tuple[Any, ...] | None = None
         self._keywords: list[str] | None = None
         self._dtypes = tuple([v.dtype for v in graph.inputs])
         self._arguments = len(graph.inputs) - len(graph.captures)
         self._pack = _packer(self._type.output)
-        # The user's frames when it was traced, innermost first, and the seconds that it took.
+        # The user's frames at the time of tracing, innermost first, and the seconds that tracing took.
         self.origin: Origin = ()
         self.seconds = 0.0
         # The replacements of the trace's captures and variables, if there are any.
         self._replaced: list[Tensor] | None = None
-        # Whether one of the captures is on a device, or on a mesh of devices; None until it is asked for.
+        # Whether one of the captures is on an accelerator or a mesh of devices; None until it is needed.
         self._has_captures_elsewhere: bool | None = None
-        # Whether the host's tensors among the captures are copied to a device once, not by each call.
+        # Whether captured tensors of the host are copied to a device once instead of by each call.
         self._keeps_copies = False
         self._variables: tuple[Any, ...] | None = None
         # Functions that hold the arrays of captures: they are notified when these are replaced.
         self.taking_captures: list[Callable[[tuple[Any, ...]], None]] = []
         self.general_calls = 0  # calls through binding and the cache, for `Function`
-        # An argument that no entry recognises, so that all calls are bound and converted.
+        # An argument that no entry can guard, so that all calls are bound and converted.
         self.bound_anew: str | None = None
-        # What the trace has read of Python's state, and what `Function` finds it by.
+        # The trace's reads of Python state, and its key in the cache of `Function`.
         self.reads: TraceReads | None = None
         self.effects = Effects()
         self.states: tuple[State, ...] = ()
@@ -119,7 +119,7 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         # True requires machine code, False forbids it.
         self.jit_compile: bool | None = False
 
-    # -- what it is -------------------------------------------------------------------
+    # -- properties -------------------------------------------------------------------
 
     @property
     def name(self) -> bytes:
@@ -381,7 +381,7 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         return self.carry_out(inputs)
 
     def runs_elsewhere(self, tensors: Sequence[Tensor] = ()) -> bool:
-        """Whether something else than the host computes the call: its tensors are elsewhere, or its nodes."""
+        """Whether an accelerator computes the call: some of its tensors or nodes are on one."""
         if EXECUTORS and (executor_of(tensors) is not None or self._captures_elsewhere()):
             return True
         return self._device() is not None
@@ -401,7 +401,7 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         return self._placed or None
 
     def carry_out(self, inputs: list[Tensor]) -> Sequence[Tensor]:
-        """The call as one op, `inputs` with the captures: eager, or a node of the graph."""
+        """Executes the call as one op of the current level: eagerly, or as a recorded node."""
         graph = self.frozen
         op = raw.StatefulPartitionedCall if graph.stateful else raw.PartitionedCall
         attrs = {
@@ -452,13 +452,13 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
 
     @property
     def _prepares_first(self) -> bool:
-        """Whether the function of all calls is prepared before the first one, for all are to give the same."""
+        """Whether the graph is optimised or compiled before its first call: all calls give the same bits."""
         if self.jit_compile or pipeline.optimizes_first(self.frozen):
             return True
         return pipeline.compiles_ahead(self.frozen) and not self._trains
 
     def optimized_run(self) -> Callable[..., tuple[Any, ...]]:
-        """The same, optimised; for a trace that is called again."""
+        """The optimised or compiled graph as a function of arrays, for a repeated call."""
         run = self._run
         if run is None:
             make = pipeline.compiled if self.jit_compile else pipeline.optimized_run
@@ -474,12 +474,12 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         return run
 
     def advance_counters(self) -> None:
-        """Adds to Python's numbers what the trace has added to them."""
+        """Repeats the trace's additions to Python numbers: `effects("replay")`."""
         for counter in self.effects.counters.values():
             counter.advance()
 
     def call_with_state(self, tensors: list[Tensor]) -> Sequence[Tensor]:
-        """`call_flat`; Python's attributes that are state go in, and come back."""
+        """`call_flat` with declared Python state: attributes are passed in, and assigned from outputs."""
         if not self.states:
             return self.call_flat(tensors)
         if not door.level().eager:
@@ -496,7 +496,7 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
 
     @property
     def bytes(self) -> int:
-        """An estimate of what the trace takes in memory."""
+        """An estimate of the trace's memory in bytes."""
         nodes = self._graph.nodes
         arrays = [n.attrs.get("value") for n in nodes if n.op is raw.Const]
         data = sum([getattr(a, "nbytes", 0) for a in arrays])
@@ -512,7 +512,7 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
 
     @property
     def _trains(self) -> bool:
-        """Whether calls change trainable variables, so that no two of them give the same."""
+        """Whether calls write trainable variables, so that no two need to give the same results."""
         handles = {id(v.handle) for v in self.trainable_variables}
         captured = [i for o, i in self._graph.captures if id(o) in handles]
         return pipeline.writes_to(self.frozen, captured)
@@ -527,14 +527,14 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
 
     @property
     def runs_native(self) -> bool:
-        """Whether calls run machine code, as far as there is any for the trace's ops."""
+        """Whether calls run machine code, for those ops of the trace that have it."""
         return self._run is not None and (
             bool(self.jit_compile) or bool(getattr(self._run, "native", False))
         )
 
     @property
     def capture_arrays(self) -> tuple[Any, ...]:
-        """The values of what is captured. Raises TypeError for tensors of a finished graph."""
+        """The values of the captures. Raises TypeError for tensors of a finished graph."""
         arrays = self._arrays
         if arrays is None:
             captured = self._captured
@@ -569,7 +569,7 @@ UNUSED = (
 
 @functools.cache
 def _note_unused_accelerator() -> None:
-    """Logs once that the program may have an accelerator that it does not use."""
+    """Logs once that the machine may have an accelerator that the program does not use."""
     if xla.has_plugin() and not is_default_chosen():
         logger().warning(UNUSED)
 

@@ -1,4 +1,4 @@
-"""Which calls of traced functions may trace, which run eagerly, and which a debugging tool carries out.
+"""Control of calls of traced functions: which may trace, which run eagerly, which a tool intercepts.
 
 Stances, budgets and interceptors hold for the thread that sets them, and for the functions called in it.
 Calls look at one attribute of the process, so that they cost nothing where there is none.
@@ -29,16 +29,16 @@ ON_EXCEED = ("raise", "warn", "eager")
 
 
 class NewTraceError(RuntimeError):
-    """Under `stance("no_new_traces")`: a call has no trace yet."""
+    """A call has no trace yet, under `stance("no_new_traces")`."""
 
 
 class RetraceBudgetError(RuntimeError):
-    """Under `retrace_budget`: a function was traced again too often. The text has each cause."""
+    """A function was retraced more often than a `retrace_budget` allows. The text has each cause."""
 
 
 class _Stance(NamedTuple):
     mode: str
-    function: Any  # whose calls it is about; None for all
+    function: Any  # the function whose calls it applies to; None for all
 
 
 def _of_environment() -> tuple[_Stance, ...]:
@@ -53,7 +53,7 @@ def _checked(value: str, allowed: Sequence[str], what: str) -> str:
 
 
 class _Budget:
-    """What a block has spent, for each function or line that calls one."""
+    """The retraces counted in a `retrace_budget` block, by function or by call site."""
 
     def __init__(self, limit: int, on_exceed: str, per: str) -> None:
         self.limit, self.on_exceed, self.per = limit, on_exceed, per
@@ -72,7 +72,7 @@ def _budget_of_environment() -> tuple[_Budget, ...]:
 
 
 class Interceptor(Protocol):
-    """Carries out calls of traced functions in the place of the function: a debugging tool."""
+    """A debugging tool that executes calls of traced functions instead of the function itself."""
 
     def call(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The result of a call. Calls that it makes itself go to the interceptors around it."""
@@ -183,7 +183,7 @@ def interceptors() -> tuple[Interceptor, ...]:
 
 
 def intercepted(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A call as the innermost interceptor carries it out."""
+    """The result of a call, as the innermost interceptor executes it."""
     *outer, innermost = _interceptors.get()
     token = _interceptors.set(tuple(outer))
     try:
@@ -194,7 +194,7 @@ def intercepted(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) ->
 
 @contextmanager
 def uncontrolled() -> Generator[None]:
-    """In the block this thread has no stances, budgets and interceptors: a tool makes calls of its own."""
+    """Suspends this thread's stances, budgets and interceptors in the block, for a tool's own calls."""
     stances, budgets, interceptors = _stances.set(()), _budgets.set(()), _interceptors.set(())
     try:
         yield
@@ -205,7 +205,7 @@ def uncontrolled() -> Generator[None]:
 
 
 def mode_of(function: Any) -> str:
-    """The stance that calls of a function have."""
+    """The stance that applies to calls of a function."""
     return "eager" if OPTIONS.run_functions_eagerly else _mode(function)
 
 
@@ -217,7 +217,7 @@ def _mode(function: Any) -> str:
 
 
 def _is_method_of(function: Any, other: Any) -> bool:
-    """True for two objects of one traced function: a method shares all but the object with it."""
+    """True if both are the same traced function, or methods bound from it."""
     attributes = getattr(function, "__dict__", None)
     return attributes is not None and attributes is getattr(other, "__dict__", None)
 

@@ -50,7 +50,7 @@ class _Guards:
     def __init__(self, exact: bool, keeps_inputs: bool, device: str | None) -> None:
         self.exact = exact
         self.device = device  # the accelerator that all tensors are on; None for the host
-        self.keeps_inputs = keeps_inputs  # a variable may, or what a stateful op does outside
+        self.keeps_inputs = keeps_inputs  # a variable or stateful op may hold an input
         self.borrowed: list[str] = []  # arrays of the caller's that the graph reads
         self.lines: list[str] = []
         self.arrays: list[str] = []
@@ -111,7 +111,7 @@ class _Guards:
         self.arrays.append(local)
 
     def _on_device(self, text: str, value: Any, kind: TraceType) -> None:
-        """A tensor in the memory of the entry's accelerator; in a block of it also one of the host."""
+        """Guards that a tensor is on the entry's accelerator, or, in a block of that device, on the host."""
         if type(value) is EagerTensor and isinstance(kind, TensorSpec) and "L" in self.space:
             self._tensor(text, value, kind)
             return
@@ -129,7 +129,7 @@ class _Guards:
         self.arrays.append(local)
 
     def _numpy(self, text: str, value: Any, kind: TensorSpec) -> None:
-        """An array of NumPy's, which the graph reads where it is if nothing of it stays behind."""
+        """Guards a NumPy array. The graph reads it without a copy unless it may keep its inputs."""
         if value.dtype != kind.dtype.numpy or value.dtype.kind not in _COPIED_KINDS:
             raise Unguardable
         self.require(f"type({text}) is {self.name(np.ndarray)}")
@@ -166,7 +166,7 @@ class _Guards:
         )
 
     def _number(self, text: str, kind: Number) -> None:
-        """A Python number that is an input."""
+        """Guards a Python number that is an input of the graph."""
         self.require(f"type({text}) is {kind.kind.__name__}")
         if kind.kind is int:
             self.require(f"-{MAX_INT} < {text} < {MAX_INT}")
@@ -198,7 +198,7 @@ class _Guards:
             self.value(local, value[index], part)
 
     def _object(self, text: str, value: Any, kind: TraceType) -> None:
-        """A guard on the identity of an object."""
+        """Guards the identity of an object."""
         cls = type(value)
         plain = cls.__eq__ is object.__eq__ and cls.__hash__ is object.__hash__
         if isinstance(kind, TensorSpec) or not plain:
@@ -206,7 +206,7 @@ class _Guards:
         self.require(f"{text} is {self.name(weakref.ref(value))}()")
 
     def _known(self, text: str, value: Any, kind: TraceType) -> None:
-        """A variable: the same object passes the same resource."""
+        """Guards a variable by identity: the same object passes the same resource."""
         tensors = kind.to_tensors(value)
         again = kind.to_tensors(value)
         if not getattr(kind, "by_identity", False) or any(
@@ -242,7 +242,7 @@ def make_entry(
             text = where.get(name)
             if text is not None:
                 if type(value) is not type(_argument(name, args, kwargs, bound)):
-                    raise Unguardable  # it is converted at each call
+                    raise Unguardable  # the value is converted to a tensor at each call
                 local = guards.local()
                 guards.lines.append(f" {local} = {text}")
                 guards.value(local, value, kind)
@@ -273,7 +273,7 @@ def make_native_entry(
     bound: Any,
     defaults: Mapping[str, Any],
 ) -> Entry | None:
-    """The same in machine code, for a trace that is one native function; else None.
+    """An entry in machine code, for a trace that is one native function; else None.
 
     It guards Python values by identity; others need an entry in Python.
     """
@@ -314,7 +314,7 @@ def make_native_entry(
 
 
 def _watched(concrete: Any) -> Sequence[Any]:
-    """The reads that an entry guards."""
+    """The reads of Python state that an entry guards."""
     if concrete.reads is None or captures.POLICY.mode == "freeze":
         return ()
     return concrete.reads.watched
@@ -330,7 +330,7 @@ def _is_tuple_of_tensors(concrete: Any) -> bool:
 def _numbered(
     table: Any, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any
 ) -> dict[str, int]:
-    """The numbers of the parameters' values in a native entry's table."""
+    """The index of each parameter's value in a native entry's table."""
     positional = bound.names[: len(args)]
     if len(positional) != len(args) or any(name in positional for name in kwargs):
         raise Unguardable
@@ -364,7 +364,7 @@ def _recognise(table: Any, number: int, value: Any, kind: TraceType) -> None:
 
 
 def _positions(args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any) -> dict[str, str]:
-    """The expression for each parameter's value in the call."""
+    """The Python expression for each parameter's value in the call."""
     where = {name: f"args[{i}]" for i, name in enumerate(bound.names[: len(args)])}
     if any(name in where for name in kwargs):
         raise Unguardable
@@ -372,7 +372,7 @@ def _positions(args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any) -> dic
 
 
 def _argument(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any) -> Any:
-    """What the caller has passed for a parameter."""
+    """The value that the caller has passed for a parameter."""
     return kwargs[name] if name in kwargs else args[bound.names.index(name)]
 
 
@@ -415,7 +415,7 @@ def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[s
 
 
 def _apart(guards: _Guards) -> list[str]:
-    """The line that copies results which are parts of the caller's arrays."""
+    """The generated line that copies results which share memory with the caller's arrays."""
     if not guards.borrowed:
         return []
     guards.space["apart"] = _copied_if_shared
@@ -430,7 +430,7 @@ def _copied_if_shared(results: Sequence[Any], borrowed: Sequence[Any]) -> list[A
 
 
 def _result(concrete: Any, space: dict[str, Any]) -> list[str]:
-    """The lines that wrap the arrays and return them in their structure."""
+    """The generated lines that wrap result arrays as tensors and return them in their structure."""
     output = concrete.function_type.output
     if "wrap" in space:  # on an accelerator
         if isinstance(output, TensorSpec):

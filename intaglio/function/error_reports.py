@@ -89,7 +89,7 @@ def note_trace(error: BaseException, trace: TracebackType | None) -> None:
 
 
 def _names(node: Any) -> list[str]:
-    """The names and attributes that an expression takes its values from, in order."""
+    """The names and attributes that an expression reads, in order."""
     parts = (
         [*node.args, *[k.value for k in node.keywords]] if isinstance(node, ast.Call) else [node]
     )
@@ -119,7 +119,7 @@ def _name_reported(name: str, frame: FrameType) -> str:
     return reported
 
 
-# -- what a run was doing -----------------------------------------------------------------
+# -- the path to a failing node -------------------------------------------------------------
 
 
 def _is_data(value: Any) -> bool:

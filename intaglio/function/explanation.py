@@ -21,7 +21,7 @@ from intaglio.type_specs.trace_type import TraceType
 class Change(NamedTuple):
     """What differs between two traces: where in the arguments, both values, and what helps.
 
-    `size` is how many values it is about.
+    `size` is the number of values that differ.
     """
 
     path: str
@@ -59,7 +59,7 @@ class TraceReason(NamedTuple):
 
 
 class CompileReport(ShownInNotebooks, str):
-    """What of a function's traces is machine code, as text."""
+    """Text that says which steps of a function's traces are machine code."""
 
     __slots__ = ()
 
@@ -106,7 +106,7 @@ def explanation(
 def _reason(traces: Sequence[Traced], index: int, reduces_retracing: bool) -> TraceReason:
     new = traces[index]
     nearest, changes = None, ()
-    for number in range(index, 0, -1):  # of equally near ones the latest
+    for number in range(index, 0, -1):  # the latest of equally near ones
         old = traces[number - 1]
         found = tuple(changed(old.types, new.types))
         if new.by_reads or not found:
@@ -119,7 +119,7 @@ def _reason(traces: Sequence[Traced], index: int, reduces_retracing: bool) -> Tr
 
 
 def _without_known_advice(changes: Sequence[Change]) -> Iterator[Change]:
-    """The changes of a function with `reduce_retracing=True`: what kept it from leaving a dimension open."""
+    """Replaces the advice to use `reduce_retracing=True`, for a function that has it, by its obstacle."""
     others = dict.fromkeys([c.path for c in changes if c.advice not in (_SHAPE, _OPEN)])
     for change in changes:
         if change.advice == _SHAPE:
@@ -129,7 +129,7 @@ def _without_known_advice(changes: Sequence[Change]) -> Iterator[Change]:
 
 
 def _read_changes(old: dict[str, str], new: dict[str, str]) -> Iterator[Change]:
-    """What the traces have read of Python's state that was not the same."""
+    """The Python values that both traces have read, and that differ."""
     for name, now in new.items():
         was = old.get(name, now)
         if was != now:
@@ -172,12 +172,12 @@ def _leaves(kind: TraceType) -> int:
 
 
 def _alike(old: Container, new: Container) -> bool:
-    """True if both are structures of one kind with as many parts, under the same names."""
+    """True if both are structures of one kind with the same number of parts and the same names."""
     return type(old) is type(new) and len(old.parts) == len(new.parts) and steps(old) == steps(new)
 
 
 def steps(container: Container) -> list[str]:
-    """How the parts are reached from the whole, as Python writes it."""
+    """The Python suffix that selects each part of a structure: `[0]`, `['key']`, `.field`."""
     if isinstance(container, Dict):
         return [f"[{key!r}]" for key in container.keys]
     if isinstance(container, Fields):
@@ -286,7 +286,7 @@ def _advice_on_structure(old: TraceType, new: TraceType) -> str:
 def misfits(
     names: Sequence[str], types: Sequence[TraceType], values: Sequence[Any]
 ) -> Iterator[str]:
-    """The parts of arguments that their types do not take, by the names of the parameters."""
+    """The parts of arguments that do not fit the parameters' types, by parameter name."""
     if len(types) == len(values):
         for name, kind, value in zip(names, types, values, strict=True):
             yield from _misfits(name, kind, value)
@@ -340,7 +340,7 @@ def _briefly(kind: Any) -> str:
 
 
 def _shown(kind: Any) -> str:
-    """A trace type in few words."""
+    """A trace type as short text."""
     found = _KINDS.get(type(kind))
     if found is not None:
         return found(kind)

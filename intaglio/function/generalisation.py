@@ -19,13 +19,13 @@ WHAT = ("dimensions", "numbers", "functions", "objects")
 
 
 class Policy:
-    """What is generalised in the process."""
+    """What the process generalises: dimensions, numbers, functions, objects."""
 
     def __init__(self, what: Sequence[str]) -> None:
         self.choose(what)
 
     def choose(self, what: Sequence[str]) -> None:
-        """Generalises these from now on, and nothing else."""
+        """Sets what is generalised from now on."""
         self.dimensions = "dimensions" in what
         self.numbers = "numbers" in what
         self.functions = "functions" in what
@@ -95,7 +95,7 @@ class generalise:
 
 
 class Decision(NamedTuple):
-    """What was generalised, or was not: the argument or dimension, and why; the line that needs a value."""
+    """An argument or dimension, whether it is general, the reason, and the line that needs its value."""
 
     path: str
     general: bool
@@ -108,7 +108,7 @@ class Decision(NamedTuple):
 
 
 class Decisions:
-    """What has been decided about the arguments of one function."""
+    """The decisions about the arguments of one function."""
 
     def __init__(self) -> None:
         self.found: dict[str, Decision] = {}
@@ -120,7 +120,7 @@ class Decisions:
     def promoted(
         self, names: Sequence[str], types: Sequence[TraceType], needs: Needs
     ) -> list[TraceType]:
-        """The types of a call with its numbers as inputs, but those whose values have been needed."""
+        """The types of a call with numbers as inputs, except those whose values a trace has needed."""
         return [self._promoted(n, t, needs) for n, t in zip(names, types, strict=True)]
 
     def _promoted(self, path: str, kind: TraceType, needs: Needs) -> TraceType:
@@ -162,7 +162,7 @@ class Decisions:
     def open(
         self, names: Sequence[str], before: Sequence[TraceType], after: Sequence[TraceType]
     ) -> None:
-        """Notes the dimensions that a trace leaves open and the call that made it does not."""
+        """Notes the dimensions that are known in the call but left open in its trace."""
         old, new = (dict(zip(names, types, strict=True)) for types in (before, after))
         for change in explanation.changed(old, new):
             if change.now == "None":

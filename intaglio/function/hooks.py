@@ -12,7 +12,7 @@ from intaglio.base.hooks import Hooks
 class FunctionHooks(Hooks):
     """Calls from traced functions to modules that are imported after them."""
 
-    # A traced function of a Python function that calls itself.
+    # Makes a traced function of a Python function that calls itself.
     trace_recursive: Callable[[FunctionType], Callable[..., Any]]
     # Adds the code of an error of tracing to it as a note.
     note_code: Callable[[Exception], None]
@@ -23,9 +23,9 @@ class FunctionHooks(Hooks):
     # The ops and time of tracing by line; a trace as the first of the stages up to machine code.
     trace_profile: Callable[[Any], Any]
     stage: Callable[[Any], Any]
-    # A recorded call once more, up to a line: `Function.replay`.
+    # Repeats a recorded call, up to a line: `Function.replay`.
     replay: Callable[..., Any]
-    # A call under `stance("verify")`: the function, its arguments and keywords.
+    # Executes a call under `stance("verify")`, given the function, its arguments and keywords.
     verified_call: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 

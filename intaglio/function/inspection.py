@@ -1,4 +1,4 @@
-"""How functions and their traces are looked at: the views of `insight/` as methods."""
+"""The inspection methods of functions and their traces, which call the views of `insight/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Methods as traced functions: what is traced of a method refers to its object weakly."""
+"""Methods as traced functions, which refer to their object weakly so that it can be collected."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from intaglio.function.signature import Signature
 
 
 def has_self(function: Callable[..., Any], bound: bool) -> bool:
-    """True for a method that is not bound yet: its signature is read once it is."""
+    """True for an unbound method, whose signature is read once it is bound."""
     code = getattr(function, "__code__", None)
     if bound or code is None or not code.co_argcount:
         return False
@@ -22,7 +22,7 @@ def has_self(function: Callable[..., Any], bound: bool) -> bool:
 
 
 def itself(instance: Any) -> Any:
-    """The object: instead of a weak reference, for objects that have none."""
+    """Returns the object: replaces a weak reference where the type does not support one."""
     return instance
 
 
@@ -46,7 +46,7 @@ def bound_method(function: Callable[..., Any], ref: Callable[[], Any]) -> Callab
 
 
 def converted(function: Callable[..., Any], options: Any) -> Callable[..., Any]:
-    """What is traced with `autograph=True`; of a bound method, the method itself is converted."""
+    """The converted function for `autograph=True`; of a bound method, the method itself is converted."""
     method = getattr(function, "__wrapped_method__", None)
     if method is None:
         return converted_for_graphs(function, options)

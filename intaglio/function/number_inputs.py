@@ -21,20 +21,20 @@ from intaglio.runtime.eager import from_array
 from intaglio.type_specs.trace_type import PlaceholderContext, TraceType
 from intaglio.type_specs.type_spec import TensorSpec
 
-# Integers below are inputs, and arithmetic on them is converted to int32, what Python's integers are where nothing
-# asks for another dtype, as long as it stays below the second.
+# Integers are inputs if their absolute value is below MAX_INT. Arithmetic on them is converted to int32, the
+# default dtype of Python integers, as long as its bound stays below MAX_INT32.
 MAX_INT = 1 << 24
 MAX_INT32 = 1 << 31
-# Arithmetic on integers stays exact below.
+# Bound below which arithmetic on int64 inputs stays exact.
 MAX_EXACT = 1 << 62
 
 
 class ValueNeeded(TypeError):
-    """Code asks for the value of a number that is an input."""
+    """The traced code needs the value of a number that is an input of the graph."""
 
 
 class Needs:
-    """What a trace needs the values of: by the path of the argument, the user's line."""
+    """The numbers whose values a trace needs: the user's line, by the path of the argument."""
 
     def __init__(self) -> None:
         self.lines: dict[str, Frame | None] = {}
@@ -50,7 +50,7 @@ class Number(TraceType):
 
     @property
     def dtype(self) -> DType:
-        """What the graph takes."""
+        """The dtype of the graph's input."""
         return float64 if self.kind is float else int64
 
     def admits(self, value: Any) -> bool:
@@ -113,7 +113,7 @@ class NumberInput:
 
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]  # what isinstance asks
-        """The number's: `isinstance(rate, float)` is what it is without generalisation."""
+        """The number's type, so that `isinstance(rate, float)` holds as without generalisation."""
         return self.number.kind
 
     def need(self) -> NoReturn:
@@ -124,7 +124,7 @@ class NumberInput:
         raise ValueNeeded(f"the value of {self.number.path} is needed")
 
     def __tf_tracing_type__(self, context: Any) -> TraceType:
-        """The number's type, for a traced function that the traced function calls."""
+        """The trace type of the number, for a nested traced function that takes it."""
         if self.bound > MAX_INT:
             self.need()
         return self.number
@@ -200,7 +200,7 @@ class NumberInput:
         return NumberInput(raw.Abs(self.tensor), self.number, self.bound)
 
     def _by_value(self, other: Any) -> Any:
-        """What a tensor does with the number as an operand; other code needs the value."""
+        """A method that a tensor operand handles; with any other operand it needs the value."""
         if type(other) in (int, float, bool, complex, NumberInput):
             self.need()
         return NotImplemented
@@ -217,7 +217,7 @@ class NumberInput:
     __array__ = __divmod__ = __rdivmod__ = __reduce__ = _need
 
     def _compared(self, other: Any) -> Any:
-        """A comparison: what a tensor gives, if the other side is one."""
+        """A comparison: a tensor if the other side is one; else the value is needed."""
         return NotImplemented if hasattr(type(other), "dtype") else self.need()
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _compared  # type: ignore[assignment]  # they return no bool

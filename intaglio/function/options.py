@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-# What `experimental_attributes` may name. TensorFlow 2.21 was asked for it.
+# The attributes that `experimental_attributes` may name: those that TensorFlow 2.21 accepts.
 ATTRIBUTES = (
     "api_implements",
     "api_preferred_device",

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def is_named(function: Any, python_function: Any) -> bool:
-    """Whether the module of a Python function has `function` under that function's name.
+    """Whether the Python function's module has `function` under its name, as a pickle needs it.
 
     So it is for what a decorator made: pickles name it, and the other process imports it. Anything else
     is pickled by its Python function.

@@ -58,10 +58,10 @@ def compiles_ahead(graph: Graph) -> bool:
 
 @memoized
 def _compiles_ahead(graph: Graph) -> bool:
-    # What answers fastest for small graphs is asked first: most graphs are small.
+    # The cheapest test for small graphs comes first, as most graphs are small.
     if not _is_static(graph) or native.is_profitable(graph):
         return whole_graph.is_arithmetic(graph)
-    # How often a loop is run is known once its bounds are constants.
+    # Trip counts are known only once the optimizer has made the bounds constants.
     return (
         any([n.op.has_graphs for n in graph.nodes])
         and native.has_unknown_trip_count(graph)
@@ -72,7 +72,7 @@ def _compiles_ahead(graph: Graph) -> bool:
 
 
 def _runs_by_data(graph: Graph) -> bool:
-    """True if no pass finds out how often the loops of a graph run: inputs say so, and none is in another."""
+    """True if all trip counts are inputs of the graph, and no loop is nested in another."""
     nested = {op for g in walk.nested(graph) for op in walk.own_ops(g)}
     loops = [n for n in graph.nodes if is_loop(n.op)]
     return not any(map(is_loop, nested)) and all(map(is_data, loops))
@@ -80,24 +80,24 @@ def _runs_by_data(graph: Graph) -> bool:
 
 @memoized
 def _optimized(graph: Graph) -> Graph:
-    """The optimised graph, for several who ask for it before the graph's first call."""
+    """The optimised graph, shared by the callers that need it before the graph's first call."""
     return optimize(graph)
 
 
 def _taken(graph: Graph) -> Graph:
-    """The optimised graph, which is not kept."""
+    """The optimised graph, removed from the memo: the code that is compiled from it replaces it."""
     optimized = _optimized(graph)
     graph.derived.pop(_optimized, None)
     return optimized
 
 
 def repeated(graph: Graph) -> Runnable:
-    """The function of a graph that calls repeat: machine code where that pays, else optimised."""
+    """The function of a repeatedly called graph: machine code where profitable, else optimised."""
     return _ahead(graph) if compiles_ahead(graph) else optimized_run(graph)
 
 
 def compiles_at_once(graph: Graph) -> bool:
-    """Whether `repeated` comes before the first run of a graph, so that all have the same bits."""
+    """Whether a graph's first run already uses `repeated`, so that all runs give the same bits."""
     return compiles_ahead(graph) or changes_results(graph)
 
 
@@ -113,7 +113,7 @@ def _checked(optimized: Graph) -> Runnable:
 
 
 def _checked_if_it_pays(specialized: Graph) -> Runnable | None:
-    """For a graph of known shapes; None if it is to be interpreted."""
+    """Machine code for a graph of known shapes, checked on its first call; None if not profitable."""
     return _checked(optimize(specialized)) if native.is_profitable(specialized) else None
 
 
@@ -193,7 +193,7 @@ def _by_native(graph: Graph, optimized: Graph) -> Runnable:
 
 
 def report(graph: Graph, compiled: bool, run: Runnable | None) -> str:
-    """What of a graph runs as machine code, for `compile_report`."""
+    """The report on which steps of a graph run as machine code, for `compile_report`."""
     if hasattr(run, "report"):
         return run.report()  # type: ignore[union-attr]  # programs of XLA have one
     state = getattr(run, "state", "" if compiled else "interpreted")

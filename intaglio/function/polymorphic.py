@@ -66,7 +66,7 @@ from intaglio.trace.variable_creation import Sites, refusal
 from intaglio.type_specs.trace_type import TraceType, Tracing
 from intaglio.type_specs.type_spec import TensorSpec
 
-MAX_ENTRIES = 8  # entries that a function tries first, one or two for each recent form of call
+MAX_ENTRIES = 8  # entries that a call tries in order; a recent form of call has one or two
 
 # An entry costs as much as a hundred calls. One is generated at these numbers of calls that no
 # entry recognised, so that arguments that always differ cost nothing in the long run.
@@ -92,7 +92,7 @@ class Function(TraceViews):
         bound: bool = False,
         **named: Any,
     ) -> None:
-        # Libraries that make functions themselves name what `tf.function` takes.
+        # Libraries construct `Function` directly, with the keywords of `tf.function`.
         options = Options(**named) if options is None else options
         self._python_function = python_function
         self._name = name
@@ -102,19 +102,19 @@ class Function(TraceViews):
         self._constraints: list[TraceType] | None = None
         self._cache = TraceCache(options.reduce_retracing)
         self._entries: tuple[Entry, ...] = ()
-        # Those for calls in a block of `tf.device` for an accelerator.
+        # The entries for calls in a block of `tf.device` for an accelerator.
         self._placed_entries: tuple[Entry, ...] = ()
         self._initialized = False
-        self._created: list[Frame | None] | None = None  # where the first trace made variables
+        self._created: list[Frame | None] | None = None  # lines of the first trace's variables
         self._sites = Sites()
         self._traced = 0
         self._detector = retracing.detector_of(python_function)
-        self.recorded_calls: Any = ()  # those that `record_calls` has kept last, of any functions
+        self.recorded_calls: Any = ()  # the calls kept by the last `record_calls`, of any function
         self._warming: Warmup | None = None  # a warm-up in the background
-        self._removed = 0  # traces, by `trace_cache`
-        self._decisions = Decisions()  # about what traces leave open
-        self._reported: set[Any] = set()  # the changed captures that there was a warning about
-        # By the object's id: a weak reference to it, its function, its method last returned.
+        self._removed = 0  # number of traces that `trace_cache` evicted
+        self._decisions = Decisions()  # which arguments and dimensions are generalised
+        self._reported: set[Any] = set()  # the changed captures that a warning has named
+        # Bound functions by the object's id: (weak reference to it, its function, its last method).
         self._descriptors: dict[int, tuple[Any, Function, Any]] = {}
         registry.register(self)
         if bound:
@@ -128,7 +128,7 @@ class Function(TraceViews):
         if options.input_signature is not None and not has_self(python_function, bound):
             self._constraints = constraints_of(self._signature, options.input_signature)
 
-    # -- what it is -------------------------------------------------------------------
+    # -- properties -------------------------------------------------------------------
 
     @property
     def python_function(self) -> Callable[..., Any]:
@@ -224,7 +224,7 @@ class Function(TraceViews):
             return method
         if found[0]() is instance:
             return found[2]() or self._handed_out(instance, found[0], found[1])
-        table[number] = entry  # it replaces that of a deleted object
+        table[number] = entry  # replaces the entry of a deleted object
         return method
 
     def _handed_out(self, instance: Any, ref: Any, function: Function) -> Function:
@@ -324,7 +324,7 @@ class Function(TraceViews):
     def _current(
         self, key: Key, bound: Bound, types: Sequence[TraceType]
     ) -> tuple[ConcreteFunction, bool]:
-        """The trace for a call, after the policy about what it has read; whether it is new."""
+        """The trace for a call, with the policy for changed captures applied; whether it is new."""
         concrete, is_new = self._concrete(key, bound, types, has_values=True)
         reads = concrete.reads
         if reads is not None and not is_new and POLICY.mode != "freeze" and not reads.is_fresh():
@@ -390,11 +390,11 @@ class Function(TraceViews):
         kwargs: dict[str, Any],
         bound: Bound,
     ) -> None:
-        """Puts an entry for calls like this one in front."""
+        """Generates an entry for calls like this one, and tries it first from now on."""
         if concrete.states or (EFFECTS.mode == "replay" and concrete.effects.counters):
             return
         entry = make_entry(
-            # Dimensions that have been checked are those of the entry.
+            # Checked dimensions are exact: the entry is for the shapes of this call.
             concrete,
             args,
             kwargs,
@@ -413,7 +413,7 @@ class Function(TraceViews):
     def _typed(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], for_signature: bool = False
     ) -> tuple[Bound, list[TraceType], Key]:
-        """The call's arguments in canonical form, their types, and what traces are found by."""
+        """The call's arguments in canonical form, their types, and the key of the trace cache."""
         try:
             bound = self._signature.bind(args, kwargs)
         except TypeError as e:
@@ -496,7 +496,7 @@ class Function(TraceViews):
         return self._concrete(key, bound, types, has_values)
 
     def _takes_over(self) -> bool:
-        """Whether an earlier function was the same: its traces are this one's too from now on."""
+        """Whether an equal function was traced earlier; this one shares its traces from now on."""
         shared = sharing.find(self)
         if shared is None:
             return False
@@ -506,7 +506,7 @@ class Function(TraceViews):
     def _trace_first(
         self, key: Key, bound: Bound, types: Sequence[TraceType], has_values: bool
     ) -> ConcreteFunction:
-        """The first trace may make variables; if it does, a second one must not."""
+        """Traces for the first time. If that trace creates variables, a second one must not."""
         created: list[Frame | None] = []
 
         def admit(variable: Any) -> None:
@@ -521,7 +521,7 @@ class Function(TraceViews):
                 sharing.publish(self)
             return concrete
         self._initialized = True
-        # From now on threads do not wait for the first trace, but for that of their types.
+        # From now on a thread waits only for a trace of its own types, not for the first trace.
         return self._cache.find_or_trace(key, lambda: self._trace(key, bound, types, has_values))[0]
 
     def _trace(
@@ -542,7 +542,7 @@ class Function(TraceViews):
         has_values: bool,
         admit: Callable[[Any], None],
     ) -> tuple[Key, ConcreteFunction]:
-        """A trace and its types: with Python numbers as inputs, as far as their values are not needed."""
+        """A trace and its key; Python numbers are inputs unless the trace needs their values."""
         while GENERAL.numbers and has_values and self._constraints is None:
             needs = Needs()
             promoted = self._decisions.promoted(bound.names, types, needs)
@@ -556,13 +556,13 @@ class Function(TraceViews):
                     return general, concrete
             except Exception:  # of a number that is none, or what the function raises for each
                 pass
-            self._count(-1)  # the next one counts
+            self._count(-1)  # the repeated trace is counted instead
             self._decisions.refuse(needs, promoted)
         key = self._joined(key, bound)
         return key, self._recorded(key, bound, key[1:], has_values, admit)
 
     def _joined(self, key: Key, bound: Bound) -> Key:
-        """The types with the dimensions open in which calls have differed, if that is asked for."""
+        """The key with open dimensions where calls have differed, under `reduce_retracing`."""
         if not (self._options.reduce_retracing or GENERAL.dimensions) or not len(self._cache):
             return key
         joined = self._cache.generalize(key)
@@ -586,7 +586,7 @@ class Function(TraceViews):
         has_values: bool,
         admit: Callable[[Any], None],
     ) -> ConcreteFunction:
-        """A trace; of a function that may call itself, the one that is what it assumed."""
+        """A new trace; for a function that may call itself, that of `recursion.trace_to_fixpoint`."""
         if not recursion.allowed():
             return self._record(bound, types, has_values, admit)
         rounds = 0
@@ -599,7 +599,7 @@ class Function(TraceViews):
         try:
             return recursion.trace_to_fixpoint(self._cache, key, self._name, trace)
         finally:
-            self._count(1 - rounds)  # they count as one
+            self._count(1 - rounds)  # all rounds count as one trace
 
     # -- limits of the cache ---------------------------------------------------------------
 
@@ -608,13 +608,13 @@ class Function(TraceViews):
         return list(self._cache)
 
     def forget_entries(self) -> bool:
-        """Lets the next call go through the cache; True if it would not have."""
+        """Drops the entries, so that the next call uses the cache; True if there were any."""
         had = bool(self._entries or self._placed_entries)
         self._entries = self._placed_entries = ()
         return had
 
     def remove_trace(self, trace: ConcreteFunction) -> None:
-        """Removes a trace. Who has it may still call it."""
+        """Removes a trace from the cache. Code that holds a reference may still call it."""
         self._cache.remove(trace)
         self._removed += 1
         self._entries = self._placed_entries = ()
@@ -622,7 +622,7 @@ class Function(TraceViews):
     # -- changed captures -----------------------------------------------------------------
 
     def captures_again(self) -> None:
-        """The policy about changed captures is another one: calls check them again."""
+        """Called when the policy for changed captures changes: calls check all captures again."""
         self._entries = self._placed_entries = ()
         self._reported = set()
         for concrete in self._cache:
@@ -632,7 +632,7 @@ class Function(TraceViews):
     def _after_change(
         self, concrete: ConcreteFunction, changed: Sequence[Read], bound: Bound
     ) -> tuple[ConcreteFunction, bool]:
-        """The trace for a call whose own trace has read what has changed; whether it is new."""
+        """The trace for a call whose cached trace read values that changed; whether it is new."""
         assert concrete.reads is not None
         self._entries = self._placed_entries = ()
         if changed and POLICY.mode == "retrace":
@@ -647,7 +647,7 @@ class Function(TraceViews):
         return concrete, False
 
     def _variant(self, concrete: ConcreteFunction, bound: Bound) -> tuple[ConcreteFunction, bool]:
-        """The trace for the same types and the present values."""
+        """A trace of the same types whose captured values are the current ones."""
         key = concrete.key
         with self._cache.tracing(key):
             for other in self._cache.variants(concrete):
@@ -713,7 +713,7 @@ class Function(TraceViews):
 
 
 def _form(bound: Bound) -> Hashable:
-    """What of a call traces are told apart by, besides the types: the replica that calls, too."""
+    """The part of the cache key besides the types: the context of the call, such as its replica."""
     form = (bound.extra, bound.keywords)
     return form if RUNNING.replica is None else (*form, RUNNING.replica)
 
@@ -742,7 +742,7 @@ class Method(Function):
 
     def __init__(self, instance: Any, function: Function) -> None:
         self.__self__ = instance
-        # One table of attributes for both.
+        # Both share one `__dict__`.
         self.__dict__ = function.__dict__  # pyright: ignore[reportGeneralTypeIssues]  # a method shares all that its function has
 
     def __reduce__(self) -> Any:

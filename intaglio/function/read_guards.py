@@ -1,7 +1,8 @@
-"""Guards on what a trace has read: generated Python code, and steps of a native entry.
+"""Guards on the Python values that a trace has read: generated code, and steps of a native entry.
 
-A guard follows an access path and compares what it leads to: by identity first, and by value where that
-fails. A native entry compares by identity only; its trace has an entry in Python too.
+A guard evaluates an access path and compares the result with the value of the trace: by identity,
+and by equality where that fails. A native entry compares by identity only; its trace has an entry
+in Python too.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Unguardable(Exception):
 
 
 class _Lines:
-    """The lines of generated code that return unless nothing has changed."""
+    """Generated code that executes the statement `failed` if a read gives another value."""
 
     def __init__(self, name: Callable[[Any], str], failed: str) -> None:
         self.name = name
@@ -52,12 +53,12 @@ class _Lines:
         self.paths: dict[int, str] = {}
 
     def read(self, read: Read) -> None:
-        """The guard of one read."""
+        """Appends the guard of one read."""
         at = self.local(read.path)
         self.lines.append(f"if {self._differs(at, read)}: {self.failed}")
 
     def local(self, path: AccessPath) -> str:
-        """The local variable that has the value that a path leads to."""
+        """The local variable with the value of an access path; appends the lines that evaluate it."""
         found = self.paths.get(id(path))
         if found is None:
             text = self._expression(path)
@@ -122,9 +123,9 @@ def _plain_list(contents: Contents) -> list[Any] | None:
 
 
 def lines(reads: Sequence[Read], name: Callable[[Any], str], failed: str) -> list[str]:
-    """The code that executes `failed` if one of the reads would give something else now.
+    """The code that executes `failed` if one of the reads would give another value now.
 
-    `name` gives the name of a global variable of the code that has a value.
+    `name` maps a value to the name of a global of the generated code that holds it.
     """
     if not reads:
         return []
@@ -135,7 +136,7 @@ def lines(reads: Sequence[Read], name: Callable[[Any], str], failed: str) -> lis
 
 
 def checker(reads: Sequence[Read]) -> Callable[[], bool]:
-    """A function that is True as long as all reads would give what they gave."""
+    """A function that returns True while all reads give the values that they gave in the trace."""
     space: dict[str, Any] = {}
 
     def name(value: Any) -> str:
@@ -159,7 +160,7 @@ def add_native(table: Any, reads: Sequence[Read]) -> None:
 class _NativeGuards:
     """The guards of one native entry.
 
-    One version of a dictionary tells that no global of a module has changed, or no attribute of an object.
+    One dict version covers all globals of a module, or all attributes of an object.
     """
 
     def __init__(self, table: Any, reads: Sequence[Read]) -> None:
@@ -185,7 +186,7 @@ class _NativeGuards:
             self.paths.append(path)
 
     def _has_version(self, path: AccessPath) -> bool:
-        """True if a version tells whether the path still leads to the same object."""
+        """True if a dict version suffices to tell that the path still leads to the same object."""
         if any(r.aspect not in (VALUE, IS_NONE, CLASS) for r in self.reads[id(path)]):
             return False
         if id(path) in self.parents and not _can_be_referenced(path.find()):
@@ -199,7 +200,7 @@ class _NativeGuards:
         return _follows_from_dicts(owner, path.key) and self.table.has_versions(owner)
 
     def emit(self) -> None:
-        """Adds them."""
+        """Adds the guards to the entry's table."""
         emitted: set[int] = set()
         for path in self.paths:
             group = self.groups.get(_owner_id(path), [])
@@ -243,7 +244,7 @@ class _NativeGuards:
                 self.table.of_class(self._number(path), read.kept)
 
     def _number(self, path: AccessPath) -> int:
-        """The number of the object that a path leads to."""
+        """The index in the entry's table of the object that a path leads to."""
         found = self.numbers.get(id(path))
         if found is not None:
             return found
@@ -277,7 +278,7 @@ def _owner_id(path: AccessPath) -> int:
 
 
 def _follows_from_dicts(owner: Any, name: str) -> bool:
-    """True if an attribute is what the dictionary of the object, or those of its classes, say."""
+    """True if the dicts of the object and its classes alone determine an attribute."""
     kind = type(owner)
     if kind.__getattribute__ not in (object.__getattribute__, ModuleType.__getattribute__):
         return False
@@ -297,7 +298,7 @@ def _can_be_referenced(value: Any) -> bool:
 
 
 def _alive(table: Any, value: Any, lost: Callable[[], None]) -> Any:
-    """The object; the guards fail once it is gone, whatever is at its address then."""
+    """The object; the guards fail once it is collected, even if another one gets its address."""
     if value is None:
         raise Unguardable
     try:

@@ -24,7 +24,7 @@ from intaglio.runtime import interpreter
 from intaglio.trace import stand_ins
 from intaglio.trace.stand_ins import MAX_RECURSION_CALLS, stand_in
 
-# Traces after which shapes that continue changing are left open, and after which it is given up.
+# Number of traces after which shapes that still change are left open, and after which tracing fails.
 TRACES_BEFORE_OPEN_SHAPES = 3
 MAX_TRACES = 6
 
@@ -40,7 +40,7 @@ _state = _State()
 
 @contextmanager
 def recursion(limit: int = MAX_RECURSION_CALLS) -> Generator[None]:
-    """Functions traced in the block may call themselves with tensors, up to `limit` deep.
+    """Lets functions traced in the block call themselves with tensors, up to a depth of `limit`.
 
     Gradients go through such calls, of any order. Each level of the gradient computes the
     function's value again, so that a chain of calls costs its length squared.
@@ -90,7 +90,7 @@ class Unfinished:
         return self.assumed.pack(stand_ins.call(self.reference, inputs))
 
     def holds(self, concrete: Any) -> bool:
-        """True if the trace is what was assumed of it; its calls of itself then lead to it."""
+        """True if the trace has the type that was assumed; resolves its recursive calls then."""
         outputs = concrete.frozen.outputs
         captures = concrete.captured_inputs
         if self.reference is None or len(outputs) != len(self.dims):
@@ -105,7 +105,7 @@ class Unfinished:
         return True
 
     def assume(self, concrete: Any) -> None:
-        """Takes what a trace returned, and captured, for what the next will."""
+        """Assumes that the next trace returns and captures what this one did."""
         self.rounds += 1
         outputs = concrete.frozen.outputs
         dims = [v.dims for v in outputs]
@@ -124,7 +124,7 @@ class Unfinished:
 
 
 def in_progress(owner: Any, key: Any) -> Unfinished | None:
-    """The unfinished trace that a call with this key is a call of, if there is one."""
+    """The unfinished trace that a call with this key refers to, or None."""
     for trace in reversed(_state.traces):
         if trace.owner is owner and trace.key == key:
             return trace

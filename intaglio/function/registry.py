@@ -14,7 +14,7 @@ _lock = lasting_lock()
 
 
 def register(function: Any) -> None:
-    """Notes a function, as long as it lives."""
+    """Registers a function, by a weak reference."""
     with _lock:
         _functions.add(weakref.ref(function, _functions.discard))
         if _kept is not None:
@@ -22,14 +22,14 @@ def register(function: Any) -> None:
 
 
 def keep() -> None:
-    """Lets functions live as long as the process from now on, for a report on them."""
+    """Keeps functions alive until the process ends, for a report on them."""
     global _kept
     with _lock:
         _kept = _living()
 
 
 def functions() -> list[Any]:
-    """All that live."""
+    """All registered functions that are alive."""
     with _lock:
         return _living()
 

@@ -12,21 +12,21 @@ from intaglio.base.log import logger
 from intaglio.function.cache import TraceCache
 from intaglio.function.explanation import TraceReason
 
-HISTORY_CALLS = 10  # calls that are looked back on
-MAX_TRACES_IN_HISTORY = 5  # traces among them that are too many
-MAX_WARNINGS = 2  # warnings for one function
+HISTORY_CALLS = 10  # number of recent calls that are examined
+MAX_TRACES_IN_HISTORY = 5  # this number of traces among them causes a warning
+MAX_WARNINGS = 2  # number of warnings for one function
 
 _lock = lasting_lock()
 _detectors: dict[Any, Detector] = {}
 
 
 class Detector:
-    """Counts calls and traces of the functions that one piece of Python code makes."""
+    """Counts the calls and traces of all functions that share one code object."""
 
     __slots__ = ("calls", "runs", "warnings")
 
     def __init__(self) -> None:
-        self.runs: list[int] = []  # calls since each of the last traces, that one included
+        self.runs: list[int] = []  # calls from each recent trace up to the next one
         self.calls = 0  # calls since the last trace
         self.warnings = 0
 
@@ -80,7 +80,7 @@ _LAST = _LastRetrace()
 
 
 def note(traces: TraceCache) -> None:
-    """Notes that a call has made a trace; the first one of a function is no retrace."""
+    """Notes that a call has traced; the first trace of a function is not a retrace."""
     if len(traces) + traces.dead > 1:
         _LAST.traces = weakref.ref(traces)
 

@@ -17,12 +17,12 @@ from intaglio.base.locks import lasting_lock
 from intaglio.function.cache import TraceCache
 from intaglio.runtime.call_state import streams
 
-# How many functions are published; the oldest is removed first.
+# Maximum number of published functions; the oldest is removed first.
 MAX_FUNCTIONS = 64
 
 
 class _Published:
-    """The traces of a function, with what another function must be equal in to use them."""
+    """The traces of a function, and the properties that a function must share to use them."""
 
     def __init__(self, function: Any) -> None:
         self._function = Kept(function.python_function)

@@ -207,7 +207,7 @@ class Signature:
             p for p in parameters if p.kind in (POSITIONAL_ONLY, POSITIONAL_OR_KEYWORD)
         ]
         self.varargs = next((p for p in parameters if p.kind is VAR_POSITIONAL), None)
-        self.keyword_only = sorted(  # as calls pass their tensors
+        self.keyword_only = sorted(  # calls pass the tensors of keyword-only arguments by name
             [p for p in parameters if p.kind is KEYWORD_ONLY], key=lambda p: p.name
         )
         self.varkw = next((p for p in parameters if p.kind is VAR_KEYWORD), None)
@@ -219,7 +219,7 @@ class Signature:
 
     @classmethod
     def of(cls, function: Callable[..., Any], bound: bool = False) -> Signature:
-        """The signature of a callable; `bound` leaves out the first parameter."""
+        """The signature of a callable, without the first parameter if `bound`."""
         parameters = _parameters(function)
         if bound and parameters and parameters[0].kind is not VAR_POSITIONAL:
             parameters = parameters[1:]
@@ -270,7 +270,7 @@ class Signature:
         return Bound((*names, *keywords), values, len(extra), tuple(keywords))
 
     def kind_of(self, name: str, bound: Bound) -> Any:
-        """The kind that a bound parameter is shown with."""
+        """The `inspect` kind of a bound parameter, as `function_type` shows it."""
         if name in bound.keywords:
             return KEYWORD_ONLY
         if self.varargs is not None:
@@ -348,7 +348,7 @@ def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     """The parameters of `inspect.signature`, which takes several times as long for a plain function."""
     if (
         type(function) is not PythonFunction or function.__dict__
-    ):  # it may have a signature of its own
+    ):  # the object may define `__signature__`
         return list(inspect.signature(function).parameters.values())
     code, annotations = function.__code__, function.__annotations__
     names, count, named = code.co_varnames, code.co_argcount, code.co_kwonlyargcount
@@ -406,7 +406,7 @@ def typed(
 ) -> FunctionType:
     """The FunctionType of a call."""
     defaults = signature.default_names() if optional else frozenset()
-    # With `*args` those before are positional only.
+    # With `*args`, the parameters before are positional only.
     usual = signature.simple and signature.varargs is None and not bound.keywords
     if usual and bound.names == signature.names:
         return FunctionType(

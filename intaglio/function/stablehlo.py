@@ -31,7 +31,7 @@ def _arrays(trace: ConcreteFunction, args: Any, kwargs: Any) -> list[Any]:
 
 
 def compiler_ir(trace: ConcreteFunction, args: Any, kwargs: Any) -> Callable[..., str | bytes]:
-    """What `experimental_get_compiler_ir` returns: a function of the stage."""
+    """The function `get(stage)` that `experimental_get_compiler_ir` returns."""
     if not trace.jit_compile:
         raise ValueError(
             "Compiler IR can only be returned for functions marked with 'jit_compile=True'"

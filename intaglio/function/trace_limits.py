@@ -1,4 +1,4 @@
-"""How many traces a process keeps: `intaglio.trace_cache`, which removes those used longest ago."""
+"""Limits on a process's traces: `intaglio.trace_cache`, which evicts the least recently used."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from intaglio.function import registry
 
-# What a trace takes in memory, and each node of it with its origin and its part of the code: measured.
+# Bytes of a trace, and of each node with its origin and its part of the generated code; measured.
 BYTES_PER_NODE = 1600
 BYTES_PER_TRACE = 6500
 
@@ -16,7 +16,7 @@ _clock = itertools.count(1)
 
 
 class Limits:
-    """The limits of the process; None where there is none."""
+    """The limits of the process: a number of traces, and bytes; None for no limit."""
 
     def __init__(self) -> None:
         self.max_bytes = _number("INTAGLIO_TRACE_CACHE_BYTES")
@@ -32,7 +32,7 @@ LIMITS = Limits()
 
 
 class trace_cache:
-    """Limits how many traces all functions keep together; those that were used longest ago are removed.
+    """Limits the traces that all functions keep; the least recently used are removed first.
 
     `max_traces` is their number; `max_bytes` what they take, estimated from their nodes and constants
     (`f.trace_bytes`). A call that needs a removed trace makes it again. The trace that was just made stays.
@@ -66,12 +66,12 @@ class trace_cache:
 
 
 def used(trace: Any) -> None:
-    """A call has used a trace."""
+    """Marks a trace as the most recently used."""
     trace.last_used = next(_clock)
 
 
 def enforce(new: Any) -> None:
-    """Removes traces until the limits hold, but not the `new` one."""
+    """Removes traces until the limits hold, except the `new` one."""
     if LIMITS.max_bytes is None and LIMITS.max_traces is None:
         return
     # Functions may share a trace.
@@ -83,7 +83,7 @@ def enforce(new: Any) -> None:
     for trace, function in traces:
         if not excess.is_left():
             return
-        if function.forget_entries():  # whose calls do not say which trace they use
+        if function.forget_entries():  # calls through entries do not mark their trace as used
             later.append((trace, function))
         else:
             function.remove_trace(trace)
@@ -96,19 +96,19 @@ def enforce(new: Any) -> None:
 
 
 class _Excess:
-    """The number of traces and their bytes, while some are removed."""
+    """The number and bytes of the traces that remain while some are removed."""
 
     def __init__(self, traces: list[Any]) -> None:
         self.count = len(traces)
         self.size = sum([t.bytes for t in traces])
 
     def is_left(self) -> bool:
-        """True if there are more than the limits allow."""
+        """True while the limits are exceeded."""
         too_many = LIMITS.max_traces is not None and self.count > LIMITS.max_traces
         return too_many or (LIMITS.max_bytes is not None and self.size > LIMITS.max_bytes)
 
     def remove(self, trace: Any) -> None:
-        """A trace is removed."""
+        """Subtracts a removed trace."""
         self.count -= 1
         self.size -= trace.bytes
 

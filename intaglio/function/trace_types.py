@@ -83,9 +83,9 @@ class Weakref(TraceType):
         self._ref = ref
         value = ref()
         self._hash = hash(value)
-        # Whether the object is equal to itself alone. Others may have another hash when they change.
+        # Whether the object is compared by identity. The hash of others may change.
         kind = type(value)
-        # What is left to name it by: the class, or the code of a function.
+        # Describes the object once it is collected: its class, or the code of a function.
         self._kind = value.__code__ if kind is FunctionType else kind.__name__
         self.by_identity = kind.__eq__ is object.__eq__ and kind.__hash__ is object.__hash__
 
@@ -402,7 +402,7 @@ class CustomNest(Container):
         return f"CustomNestTraceType [metadata={self.metadata!r}, components={self.parts!r}]"
 
 
-# -- from values -----------------------------------------------------------------------
+# -- the types of values -----------------------------------------------------------------
 
 
 def from_value(value: Any, context: Tracing) -> TraceType:

@@ -1,7 +1,6 @@
-"""What type checkers take the result of `tf.function` for: a function of the same parameters and result.
+"""The static type of `tf.function`'s result, for type checkers: the same parameters and result.
 
-Nothing makes one when a program runs. The class is apart from `Function`, whose own signatures are those of
-any function.
+It is never instantiated. It is not `Function` itself, whose `__call__` accepts any arguments.
 """
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ def _is_from_here(error: Exception) -> bool:
 
 
 def _is_of_hash(error: Exception) -> bool:
-    """True for what Python makes, since version 3.14, of the error of a dict's key that is no key."""
+    """True for the TypeError that Python 3.14 and later raise for a dict key without a hash."""
     found = _NO_KEY.match(str(error)) if type(error) is TypeError else None
     return found is not None and found[1] == PACKAGE
 
@@ -258,7 +258,7 @@ def _as_op_error(error: Exception, node: Node) -> OpError | None:
         return error
     kind = errors.from_kernel(error, node.op.reaches_outside)
     message = errors.kernel_message(error)
-    # A kernel takes arrays of dtypes that fit: a TypeError in it is about their shapes and values.
+    # The dtypes of a kernel's arrays always fit: a TypeError in it is about shapes or values.
     is_of_arrays = isinstance(error, TypeError) or kind is errors.InvalidArgumentError
     if is_of_arrays and not node.op.reaches_outside:
         kind = errors.InvalidArgumentError
@@ -268,7 +268,7 @@ def _as_op_error(error: Exception, node: Node) -> OpError | None:
 
 
 def _refusal(error: Exception, node: Node) -> str | None:
-    """What inference says of the arrays that a kernel failed for; None if it takes them.
+    """The error of shape inference for arrays that a kernel failed on; None if it accepts them.
 
     Kernels are written for inputs that inference has let through. Where shapes are not known before the
     run it sees them only now, and what Python says of them inside a kernel would mean nothing to anybody.

@@ -13,12 +13,12 @@ from intaglio.optimize.specialize import specialized
 from intaglio.runtime import interpreter
 
 Run = Callable[..., tuple[Any, ...]]
-# Calls of more shapes use code that leaves them open.
+# Maximum number of specialised versions of a graph; further shapes use code with open dimensions.
 MAX_SHAPES = 16
 
 
 class _ByShape:
-    """A graph with something for each of the first shapes that its calls have."""
+    """A graph with one specialised version for each of the first `MAX_SHAPES` input shapes."""
 
     def __init__(self, graph: Graph, make: Callable[[Graph], Run | None]) -> None:
         self._graph = graph
@@ -27,7 +27,7 @@ class _ByShape:
         self._lock = lasting_lock()
 
     def _new_version(self, key: tuple[Any, ...]) -> Run | None:
-        """What `make` gives for the graph of these shapes; None for more of them."""
+        """The version that `make` returns for these shapes; None once there are `MAX_SHAPES`."""
         with self._lock:
             if key not in self._versions and len(self._versions) < MAX_SHAPES:
                 self._versions[key] = self._make(specialized(self._graph, key))
@@ -35,7 +35,7 @@ class _ByShape:
 
 
 class Versions(_ByShape):
-    """A graph as a function that is compiled again for the first shapes that it sees.
+    """A graph as a function that is compiled for each of the first shapes of its calls.
 
     The code for a shape is the same from its first call on, so results do not change between calls.
     """
@@ -56,12 +56,12 @@ class Versions(_ByShape):
             return self._general
 
 
-# Calls whose arrays are all smaller are not asked for their shapes.
+# Number of elements from which on an array's call is looked up by its shapes; smaller calls skip that.
 MIN_ELEMENTS = 1 << 12
 
 
 class ProfitableVersions(_ByShape):
-    """A graph as a function that is compiled for the first shapes for which that pays at once.
+    """A graph as a function that is compiled ahead of time for shapes where that is profitable.
 
     `compiled` gives code for the graph of some shapes, or None. Calls of other shapes are
     interpreted: as traced the first time, `optimized` from then on.
@@ -99,7 +99,7 @@ class ProfitableVersions(_ByShape):
         return self._plain()(*arrays)
 
     def _plain(self) -> Run:
-        """The graph for shapes without code."""
+        """The interpreted graph, for shapes without code."""
         if self._interpreted is None:
             if self._graph.compiled is None:
                 return interpreter.compiled(self._graph)

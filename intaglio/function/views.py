@@ -1,4 +1,4 @@
-"""What can be seen of a traced function from outside: its traces, what they have read and done."""
+"""The public views of a traced function: its traces, their captures, side effects and constants."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from intaglio.function.trace_table import Traces, traces_of
 
 
 class LargeConstant(NamedTuple):
-    """A constant of traces: the user's line that has it, its bytes, and how many traces have it."""
+    """A large constant: the user's line, its size in bytes, and how many traces contain it."""
 
     where: Frame | None
     bytes: int
@@ -49,7 +49,7 @@ class TraceViews(Inspected, PolymorphicFunction):
 
     @property
     def _concrete_variable_creation_fn(self) -> ConcreteFunction | None:
-        """The first trace, None before there is one: Keras 2 shows its graph."""
+        """The first trace, or None: Keras 2 reads its graph."""
         return next(iter(self._list_all_concrete_functions()), None)
 
     def pretty_printed_concrete_signatures(self, verbose: bool = True) -> str:
@@ -59,7 +59,7 @@ class TraceViews(Inspected, PolymorphicFunction):
 
     @property
     def generalised(self) -> tuple[Decision, ...]:
-        """What `generalise` has decided: dimensions that are left open, numbers that are inputs or cannot be.
+        """The decisions of `generalise`: open dimensions, numbers that are inputs or cannot be.
 
         Each has a `path` such as `x.shape[0]`, `general`, the `reason`, and `where` a value is needed. TensorFlow
         has no such attribute.
@@ -86,13 +86,13 @@ class TraceViews(Inspected, PolymorphicFunction):
             if c.bound_anew is not None
         ]
         stale: list[str] = []
-        if captures.POLICY.mode != "retrace":  # which returns to earlier traces
+        if captures.POLICY.mode != "retrace":  # that mode returns to earlier traces
             stale = [f"stale: {captures.change(r)}" for r in self.captures if not r.is_unchanged()]
         notes = [*control.notes(self), *removed, *general, *slow, *stale]
         return self._cache.explanation(notes)
 
     def compile_report(self) -> str:
-        """What of each trace is machine code, and what is not, with the reason.
+        """A report on each trace: which steps are machine code, which are not, and why.
 
         TensorFlow has no such method. Functions that were not called are not listed.
         """

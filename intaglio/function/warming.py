@@ -8,7 +8,7 @@ from typing import Any
 
 
 class Warmup:
-    """Work that a thread of its own does, and its result."""
+    """Work that runs in a background thread, and its result."""
 
     def __init__(self, work: Callable[[], list[Any]], name: str) -> None:
         self._work = work
@@ -17,13 +17,13 @@ class Warmup:
         self._thread = threading.Thread(target=self._run, name=f"warmup of {name}", daemon=True)
 
     def start(self) -> None:
-        """Begins."""
+        """Starts the thread."""
         self._thread.start()
 
     def _run(self) -> None:
         try:
             self._found = self._work()
-        except BaseException as e:  # it is the caller's, who asks for the result
+        except BaseException as e:  # `result` raises it in the caller
             self._error = e
 
     def done(self) -> bool:

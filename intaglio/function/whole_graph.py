@@ -16,7 +16,7 @@ from intaglio.ir.graph import Graph, Node
 
 
 class Reach(NamedTuple):
-    """Why an op is not arithmetic, and what to write instead."""
+    """A reason why an op is not arithmetic, and what to write instead."""
 
     why: str
     instead: str
@@ -24,7 +24,7 @@ class Reach(NamedTuple):
 
 OUTSIDE = "Do it outside of the function, and pass what it gives as an argument"
 STRINGS = Reach("works on strings", OUTSIDE)
-# By the trait `reaches_outside`.
+# The reasons by value of the trait `reaches_outside`.
 REACHES = {
     "prints": Reach("prints text", "Print outside of the function, or without jit_compile=True"),
     "python": Reach(
@@ -37,12 +37,12 @@ REACHES = {
     "files": Reach("reads or writes files", OUTSIDE),
     "clock": Reach("reads the clock", OUTSIDE),
 }
-# So many are named in one message.
+# Maximum number of ops that one message names.
 MAX_NAMED_OPS = 3
 
 
 def reach(node: Node) -> Reach | None:
-    """How a node reaches outside of arithmetic; None if it does not."""
+    """The reason why a node is not arithmetic; None if it is."""
     op = node.op
     if op.reaches_outside:
         return REACHES[op.reaches_outside]
@@ -75,7 +75,7 @@ def is_arithmetic(graph: Graph) -> bool:
 
 
 def _outside(graph: Graph) -> dict[str, tuple[Node, Reach]]:
-    """What is not arithmetic, by name of op: the first node of each, and why."""
+    """The ops that are not arithmetic, by name: the first node of each, and the reason."""
     found: dict[str, tuple[Node, Reach]] = {}
     for node in _nodes(graph):
         kind = reach(node)
@@ -92,7 +92,7 @@ def _nodes(graph: Graph) -> list[Node]:
 
 
 def _line(node: Node, kind: Reach) -> str:
-    """The lines of the message about a node."""
+    """The line of the message about a node."""
     frames = node.frames
     where = "".join(
         [
