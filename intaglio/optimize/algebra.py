@@ -89,26 +89,27 @@ def repeated_relu(x: Value):
 
 @rule(lambda x, one: pat.Mul(x, one))
 def times_one(x: Value, one: Value):
-    """x * 1  ->  x"""
-    return _if_unit(x, one, 1)
+    """x * 1  ->  x    for real numbers: an infinite part times the 0 of 1 + 0i is NaN"""
+    return None if x.dtype.is_complex else _if_unit(x, one, 1)
 
 
 @rule(lambda x, one: pat.Mul(one, x))
 def one_times(x: Value, one: Value):
-    """1 * x  ->  x"""
-    return _if_unit(x, one, 1)
+    """1 * x  ->  x    as above"""
+    return None if x.dtype.is_complex else _if_unit(x, one, 1)
 
 
 @rule(lambda x, one: pat.RealDiv(x, one))
 def divided_by_one(x: Value, one: Value):
-    """x / 1  ->  x"""
-    return _if_unit(x, one, 1)
+    """x / 1  ->  x    as above"""
+    return None if x.dtype.is_complex else _if_unit(x, one, 1)
 
 
 @rule(lambda x, zero: pat.Sub(x, zero))
 def minus_zero(x: Value, zero: Value):
     """x - 0  ->  x    (x - (-0.0) would make 0.0 of -0.0, so the zero must be positive)"""
-    if zero.dtype.is_floating and zero.spec.value is not None and np.signbit(zero.spec.value).any():
+    known = zero.spec.value
+    if known is None or (not x.dtype.is_integer and _has_sign(known)):
         return None
     return _if_unit(x, zero, 0)
 
@@ -201,6 +202,11 @@ def empty_broadcast(x: Value, s: Value):
     """broadcast_to(x, shape(x))  ->  x"""
     known = s.spec.value
     return x if known is not None and x.dims == tuple(known.tolist()) else None
+
+
+def _has_sign(x: np.ndarray) -> bool:
+    """True if a sign is set in any of these floats, or in a part of one of these complex numbers."""
+    return bool(np.signbit(np.real(x)).any() or np.signbit(np.imag(x)).any())
 
 
 def _if_unit(x: Value, unit: Value, number: int) -> Value | None:
