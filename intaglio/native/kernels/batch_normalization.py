@@ -114,11 +114,9 @@ def _statistics(chain: Chain, rows: int, channels: int, epsilon: float, factor: 
     small, count, more = (plan.new_input("number") for _ in range(3))
     beside = _mapped(plan, "div", total, count)
     mean = _mapped(plan, "add", near_, beside)
-    variance_estimate = _mapped(plan, "div", squares, count)
-    variance_estimate = _mapped(
-        plan, "sub", variance_estimate, _mapped(plan, "mul", beside, beside)
-    )
-    variance = _mapped(plan, "maximum", variance_estimate, plan.number(0.0))
+    whole = _mapped(plan, "div", squares, count)
+    left = _mapped(plan, "sub", whole, _mapped(plan, "mul", beside, beside))
+    variance = plan.map(_variance, whole, left)
     slope = _mapped(plan, "div", scale, _root(plan, variance, small))
     kept = [mean, _mapped(plan, "mul", variance, more)]
     running: list[Any] = []
@@ -136,6 +134,16 @@ def _statistics(chain: Chain, rows: int, channels: int, epsilon: float, factor: 
     numbers = [_number(n) for n in (epsilon, rows, rows / max(rows - 1, 1))]
     run = _as_single(plan, channels, [*kept, mean, variance, slope])
     return chain.then(run, *near, *found, 1, *numbers, *running)
+
+
+def _variance(s: Functions, operands: Sequence[Lanes]) -> Lanes:
+    """The mean of squares less the square of the mean, where the first is finite: else it is the variance.
+
+    Rounding errors may not make it negative.
+    """
+    whole, left = operands
+    infinite = s.eq(whole, s.const(np.inf, whole))
+    return s.select(infinite, whole, s.maximum(left, s.const(0, left)))
 
 
 def _finite(channels: int) -> Chain:
@@ -203,11 +211,12 @@ def _mapped(plan: Plan, name: str, *inputs: Value) -> Value:
 
 def moments(rows: int, channels: int) -> Chain:
     """An array and what its channels are near to, to sums of what is left of the elements when
-    that is taken away, and of its squares."""
+    that is taken away, and of its squares; those of infinite elements are NaN."""
     plan = Plan((rows, channels))
     x, near = plan.new_input("wide"), plan.new_input("columns")
     left = _mapped(plan, "sub", x, near)
-    for value in (left, _mapped(plan, "mul", left, left)):
+    squares = _mapped(plan, "add", _mapped(plan, "mul", left, left), _mapped(plan, "sub", x, x))
+    for value in (left, squares):
         plan.result(plan.columns(value), (channels,))
     plan.finish()
     return kernel(plan)

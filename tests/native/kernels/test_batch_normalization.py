@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.base.hooks import HOOKS
 from intaglio.native.kernels import batch_normalization, row_kernels
-from intaglio.ops.hooks import HOOKS
 
 SHAPES = [(64, 16, 16, 64), (300, 5, 7, 37), (200, 8, 8, 130), (9, 100, 50, 2)]
 
@@ -209,3 +209,26 @@ def test_gradients_that_are_one_number_are_never_broadcast(same):
     np.testing.assert_allclose(compiled(x, scale, offset), run(x, scale, offset), rtol=0, atol=2e-6)
     found = "BroadcastTo, FusedBatchNormGradV3" in compiled.compile_report()
     assert found == same
+
+
+@pytest.mark.parametrize("rows", [2, 64, 2000])
+@pytest.mark.parametrize(
+    "values",
+    [(3e38, 3e38), (3e38, 1.0), (2e38, 2.1e38), (1e20, 2e20), (np.inf, 1.0), (np.nan, 1.0)],
+)
+def test_squares_that_overflow_are_infinite_in_every_mode(rows, values):
+    """Sums of squares, or of the numbers, that are no float32, and elements that are infinite."""
+    x = np.ones((rows, 2, 2, 3), np.float32)
+    x[..., 0] = np.resize(values, rows)[:, None, None]
+    x[..., 2] = -x[..., 0]
+
+    def statistics(x):
+        ones = tf.ones([3])
+        return tf.compat.v1.nn.fused_batch_norm(x, ones, 0 * ones)[1:]
+
+    compiled = tf.function(statistics, jit_compile=True)
+    mean, variance = statistics(tf.constant(x))
+    for run in (tf.function(statistics), compiled, compiled):
+        means, variances = run(tf.constant(x))
+        np.testing.assert_allclose(means, mean, rtol=1e-5)
+        np.testing.assert_array_equal(variances, variance)
