@@ -13,7 +13,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.data import csv_files
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.text import native_strings
+from intaglio.ops.text import native_strings, numbers
 from intaglio.ops.text.native_strings import Spans
 from intaglio.ops.text.strings import filled, lengths, runs_joined
 
@@ -289,47 +289,13 @@ def _taken(fields: _Fields, at: np.ndarray) -> _Fields:
 
 def _numbers(number: int, fields: _Fields, dtype: DType, records: Any = None) -> np.ndarray:
     """Fields as numbers; the numbers of their records are for messages."""
-    whole = dtype in (int32, int64)
+    if isinstance(fields, list) and len(fields) >= native_strings.MIN_NATIVE_STRINGS:
+        fields = filled(fields, -1)
     try:
-        wide = _read(fields, whole)
-        numbers = wide.astype(dtype.numpy, copy=False)
-        if dtype is int32 and (numbers != wide).any():
-            raise OverflowError
-        return numbers
-    except (ValueError, OverflowError):
-        convert = csv_files.converter(dtype)
-        texts = _listed(fields)
-        records = range(len(texts)) if records is None else records
-        for record, field in zip(records, texts, strict=True):
-            try:
-                convert(field, number)
-            except Exception:
-                shown = field.decode("utf-8", "replace")
-                raise invalid_argument(
-                    f"Field {number} in record {record} is not a valid {_NAMES[dtype]}: {shown}"
-                ) from None
-        raise
-
-
-def _read(fields: _Fields, whole: bool) -> np.ndarray:
-    """Numbers as int64 or float64. Raises ValueError or OverflowError for what is none."""
-    read: Any = int if whole else float
-    found: Any = None
-    if isinstance(fields, Spans) or len(fields) >= native_strings.MIN_NATIVE_STRINGS:
-        array = fields if isinstance(fields, Spans) else filled(fields, -1)
-        integers, numbers = native_strings.integers, native_strings.numbers
-        found = integers(array, signed=True) if whole else numbers(array)
-    if found is None:
-        values, some, unusual = None, fields, None
-    else:
-        values, odd = found
-        unusual = np.flatnonzero(odd)
-        some = _taken(fields, unusual)
-    texts = _listed(some)
-    if b"_" in b"".join(texts):  # Python takes it between digits
-        raise ValueError
-    others = np.array(list(map(read, texts)), np.int64 if whole else np.float64)
-    if values is None:
-        return others
-    values[unusual] = others
-    return values
+        return numbers.read(fields, dtype)
+    except numbers.NoNumber as e:
+        record = e.at if records is None else records[e.at]
+        shown = e.text.decode("utf-8", "replace")
+        raise invalid_argument(
+            f"Field {number} in record {record} is not a valid {_NAMES[dtype]}: {shown}"
+        ) from None

@@ -20,6 +20,7 @@ from intaglio.data.record_files import opened
 from intaglio.data.sources import Source
 from intaglio.data.stage import UNKNOWN, Element, Stage, require
 from intaglio.opdef.op import op
+from intaglio.ops.text import numbers
 
 
 class Dialect(NamedTuple):
@@ -114,15 +115,11 @@ def converter(dtype: DType) -> Callable[[bytes, int], Any]:
     """A function from a field and its number to a value of the dtype."""
     if dtype is string:
         return lambda field, number: text_array(field)
-    kind: Any = dtype.numpy.type
-    read: Any = int if dtype in (int32, int64) else float
 
     def convert(field: bytes, number: int) -> Any:
         try:
-            if b"_" in field:
-                raise ValueError
-            return kind(read(field))
-        except (ValueError, OverflowError):
+            return numbers.read_one(field, dtype)
+        except numbers.NoNumber:
             shown = field.decode("utf-8", "replace")
             raise errors.invalid_argument(
                 f"Field {number} in record is not a valid {_NAMES[dtype]}: {shown}"

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.ops.compiled import compiled_function
+from intaglio.opdef.machine_code import exact_kernel
 from intaglio.ops.text.automata import Automaton, Searcher
 
-# What a text costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
+# What a text costs without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
 WORK = {
     "lengths": 8,
     "characters": 24,
@@ -54,7 +54,7 @@ def _run(
     if count < least and name in WORK:
         return None
     work = WORK[name] * count if name in WORK else WORK_OF_HASHES + WORK_PER_HASH * count
-    run = compiled_function("texts", work, name)
+    run = exact_kernel("texts", work, name)
     return None if run is None else run(texts, *arrays, words=words, **options)
 
 
@@ -136,7 +136,7 @@ def replaced(
 
 def ready(name: str, count: int) -> bool:
     """Whether there is the kernel for so many texts."""
-    return compiled_function("texts", WORK[name] * count, name) is not None
+    return exact_kernel("texts", WORK[name] * count, name) is not None
 
 
 def characters(texts: Any) -> Any:
@@ -210,7 +210,7 @@ class Spans(NamedTuple):
         count = self.starts.size
         if count < MIN_NATIVE_STRINGS:
             return None
-        run = compiled_function("texts", WORK[name] * count, name)
+        run = exact_kernel("texts", WORK[name] * count, name)
         if run is None:
             return None
         bounds = [np.ascontiguousarray(x, np.int64) for x in (self.starts, self.sizes)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -28,7 +27,7 @@ from intaglio.base.dtypes import (
 from intaglio.base.errors import OutOfRangeError, ShapeError, invalid_argument
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.text import joined
+from intaglio.ops.text import joined, numbers
 from intaglio.ops.text import native_strings as texts
 
 UNITS = ("BYTE", "UTF8_CHAR")
@@ -484,52 +483,6 @@ class UnsortedSegmentJoin(Op):
 
 # -- numbers -------------------------------------------------------------------------
 
-_SPACE = b" \t\n\v\f\r"
-_INTEGER = re.compile(rb"[-+]?[0-9]+\Z")
-_FLOAT = re.compile(
-    rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|inf|infinity|nan)\Z", re.I
-)
-_HEXADECIMAL = re.compile(rb"[-+]?0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[-+]?[0-9]+)?\Z", re.I)
-
-
-# Lines of nothing but integers.
-_INTEGERS = re.compile(rb"(?:-?[0-9]{1,18}\n)+")
-# Of these bytes Python reads what C does.
-_DECIMAL_BYTES = b"0123456789+-.eE"
-
-
-def _plain(texts: list[bytes], dtype: DType) -> list[Any] | None:
-    """The numbers, if the texts are ordinary ones, which can be read without a closer look."""
-    if dtype.is_floating:
-        if b"".join(texts).translate(None, _DECIMAL_BYTES):
-            return None
-        try:
-            return list(map(float, texts))
-        except ValueError:
-            return None
-    lines = b"\n".join([*texts, b""])
-    if not _INTEGERS.fullmatch(lines) or (dtype.is_unsigned and b"-" in lines):
-        return None
-    numbers = list(map(int, texts))
-    return numbers if dtype.min <= min(numbers) and max(numbers) <= dtype.max else None
-
-
-def _number(text: bytes, dtype: DType) -> Any:
-    stripped = text.strip(_SPACE)
-    if dtype.is_floating:
-        if _FLOAT.match(stripped):
-            return float(stripped)
-        if _HEXADECIMAL.match(stripped):
-            return float.fromhex(stripped.decode())
-    elif _INTEGER.match(stripped):
-        value = int(stripped)
-        if dtype.min <= value <= dtype.max and not (
-            dtype.is_unsigned and stripped.startswith(b"-")
-        ):
-            return value
-    shown = text.decode("utf-8", "replace")
-    raise invalid_argument(f"StringToNumberOp could not correctly convert string: {shown}")
-
 
 @op
 class StringToNumber(Op):
@@ -550,32 +503,10 @@ class StringToNumber(Op):
                 f"Value for attr 'out_type' of {out_type.name} is not in the list of allowed "
                 "values: float, double, int32, int64, uint32, uint64"
             )
-        found = _quick(string_tensor, out_type)
-        if found is None:
-            flat = np.asarray(string_tensor).reshape(-1).tolist()
-            found = _plain(flat, out_type)
-            if found is None:
-                found = [_number(text, out_type) for text in flat]
-        with np.errstate(over="ignore"):
-            wide = np.float64 if out_type.is_floating else out_type.numpy
-            array = np.asarray(found, wide)
-            return array.astype(out_type.numpy).reshape(np.shape(string_tensor))
-
-
-def _quick(array: Any, dtype: DType) -> Any:
-    """The numbers, where machine code reads them, and Python those that are unusual."""
-    floating = dtype.is_floating
-    found = texts.numbers(array) if floating else texts.integers(array, not dtype.is_unsigned)
-    if found is None:
-        return None
-    values, unusual = found
-    flat = np.asarray(array).reshape(-1)
-    if not floating:
-        beyond = (values < dtype.min) | (values > min(dtype.max, int64.max))
-        unusual = unusual | beyond
-        values = values.astype(dtype.numpy)
-    some = np.flatnonzero(unusual)
-    if some.size:
-        left = flat[some].tolist()
-        values[some] = _plain(left, dtype) or [_number(text, dtype) for text in left]
-    return values
+        try:
+            return numbers.read(string_tensor, out_type).reshape(np.shape(string_tensor))
+        except numbers.NoNumber as e:
+            shown = e.text.decode("utf-8", "replace")
+            raise invalid_argument(
+                f"StringToNumberOp could not correctly convert string: {shown}"
+            ) from None
