@@ -36,8 +36,6 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
         "run_in_session": "intaglio.compat_v1.sessions:run_in_session",
     },
     "intaglio.ops.hooks": {
-        "select_kernel": "intaglio.native:select_kernel",
-        "kernel_when_ready": "intaglio.native:kernel_when_ready",
         "record_python_call": "intaglio.autodiff.python_calls:record",
         "replay_python_call": "intaglio.autodiff.python_calls:replay",
     },

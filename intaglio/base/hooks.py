@@ -52,7 +52,7 @@ class BaseHooks(Hooks):
     shape_proto: Callable[[Dims], Any]
     # How values of a class are written as a message and read, by the class's name.
     message_forms: Mapping[str, Form]
-    # A compiler's kernel by kind; None if there is none.
+    # A compiler's kernel by kind and description, which is hashable; None if there is none.
     select_kernel: Callable[..., Callable[..., Any] | None]
     # The same, or None as long as its code is being compiled in the background.
     kernel_when_ready: Callable[..., Callable[..., Any] | None]

@@ -10,8 +10,8 @@ import math
 
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.opdef.machine_code import WORK_PER_FUNCTION
 from intaglio.opdef.op import Op
-from intaglio.ops.compiled import WORK_PER_FUNCTION
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 # Seconds that the interpreter takes for an op, and for an element of its results: of an op that

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.opdef import short_floats
-from intaglio.opdef.exact_loops import MIN_ELEMENTS, compiled_loop
+from intaglio.opdef.machine_code import MIN_ELEMENTS, loop_of_passes
 
 # Elements in a block of a kernel with temporary arrays.
 BLOCK_ELEMENTS = 1 << 15
@@ -164,7 +164,7 @@ def in_blocks(kernel: Callable[..., Any], op: Any = None) -> Callable[..., Any]:
         first = arrays[0]
         if first.size <= MIN_ELEMENTS:
             return kernel(*arrays)
-        run = None if op is None else compiled_loop(op, arrays)
+        run = None if op is None else loop_of_passes(op, arrays)
         if run is not None:
             return run()
         if first.size <= MIN_BLOCKED_ELEMENTS:

@@ -1,8 +1,7 @@
 """Eager calls of elementwise ops on large arrays of 16-bit floats.
 
 NumPy computes with these one by one, many times slower than with float32. Machine code with the same
-bits replaces the kernel of an op once such calls have done enough work to pay for loading a compiler; it is
-compiled in the background.
+bits replaces the kernel of an op where it is worth it (`machine_code`).
 """
 
 from __future__ import annotations
@@ -13,23 +12,8 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import bfloat16, float32, from_numpy
-from intaglio.base.hooks import HOOKS
 from intaglio.opdef import raw
-
-# Below so many elements NumPy is fast enough, and after so many a compiler is worth loading.
-MIN_ELEMENTS, MIN_TOTAL_ELEMENTS = 1 << 12, 1 << 19
-
-# False compiles at once, as tests want it: NumPy has the same bits.
-IN_BACKGROUND = True
-
-
-class _Progress:
-    """How much such calls have computed so far."""
-
-    elements = 0
-
-
-_progress = _Progress()
+from intaglio.opdef.machine_code import MIN_SHORT_ELEMENTS, WORK_PER_SHORT, exact_loop
 
 
 def is_short(dtype: Any) -> bool:
@@ -40,13 +24,7 @@ def is_short(dtype: Any) -> bool:
 def compiled(op: Any, elements: int, dtypes: tuple[Any, ...], **attrs: Any) -> Any:
     """The machine code of an elementwise op for arrays of these dtypes; None as long as NumPy is to
     compute, or if there is none."""
-    if elements < MIN_ELEMENTS:
-        return None
-    if _progress.elements < MIN_TOTAL_ELEMENTS:
-        _progress.elements += elements
-        return None
-    select = HOOKS.kernel_when_ready if IN_BACKGROUND else HOOKS.select_kernel
-    return select("elementwise", op, dtypes, tuple(attrs.items()))
+    return exact_loop(op, dtypes, WORK_PER_SHORT * elements, tuple(attrs.items()))
 
 
 def widened(x: Any) -> Any:
@@ -75,7 +53,7 @@ def by_compiler(op: Any, kernel: Callable[..., Any]) -> Callable[..., Any]:
 
     def run(*arrays: Any) -> Any:
         elements = max([a.size for a in arrays])
-        if elements >= MIN_ELEMENTS:
+        if elements >= MIN_SHORT_ELEMENTS:
             found = compiled(op, elements, tuple([a.dtype for a in arrays]))
             if found is not None:
                 return found(*arrays)

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 class OpsHooks(Hooks):
     """The catalogue's upward calls."""
 
-    # A compiler's kernel by kind and description, which is hashable; None if there is none.
-    select_kernel: Callable[..., Callable[..., Any] | None]
-    kernel_when_ready: Callable[..., Callable[..., Any] | None]
     # Calls a Python function under a tape: `(token, inputs, types)` to the outputs.
     record_python_call: Callable[[Token, Sequence[Tensor], Sequence[Any]], list[Any]]
     # The gradients of its inputs: `(token, inputs, types, output gradients)`.

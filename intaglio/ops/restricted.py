@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.ops.compiled import compiled_function
+from intaglio.opdef.machine_code import exact_kernel
 
 # Work that is shared by threads, which takes about as long as waking them.
 SHARED_WORK = 1 << 18
@@ -56,7 +56,7 @@ def run_loops(function: Callable[..., None], work: int, *arguments: Any, rows: i
     in order. `work` is what the call costs without it, in multiplications.
     """
     kinds = tuple([_kind_of(argument) for argument in arguments])
-    run = compiled_function("loops", work, function, kinds, quick=work < WAITING_WORK)
+    run = exact_kernel("loops", work, function, kinds, quick=work < WAITING_WORK)
     if run is None or not all(map(_in_order, arguments)):
         return False
     run(*arguments, rows=rows, shared=rows > 1 and work >= SHARED_WORK)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.opdef import raw
-from intaglio.opdef.exact_loops import compiled_loop
+from intaglio.opdef.machine_code import exact_kernel, loop_of_passes
 from intaglio.opdef.op import Op, Rule
 from intaglio.ops import compiled
 from intaglio.ops.math import chebyshev
@@ -68,8 +68,8 @@ class Retargeting:
         self._replaced = {
             chebyshev.pieces: self._pieces,
             compiled.select_kernel: _none,
-            compiled.compiled_function: _none,
-            compiled_loop: _none,
+            exact_kernel: _none,
+            loop_of_passes: _none,
             windows.patches: _patches,
             **replaced,
         }

@@ -13,8 +13,8 @@ import pytest
 
 from intaglio import tf
 from intaglio.base.dtypes import int64, string
+from intaglio.opdef import machine_code
 from intaglio.opdef.spec import Spec
-from intaglio.ops import compiled
 from intaglio.ops.text import native_strings
 from intaglio.runtime.lookup_tables import LookupTable
 
@@ -143,8 +143,8 @@ def test_tables_that_functions_make():
 
 def test_texts_by_machine_code_are_found_as_by_python(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of keys in their rows' order and others, after changes, and of arrays that are no block of memory."""
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
     expected = {f"key {i}": i for i in range(300)}
     table = LookupTable(string, Spec(int64, ()), "table")
     table.insert(_texts(expected), np.arange(300))

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import compiled
+from intaglio.opdef import machine_code
 from intaglio.ops.text import native_strings
 from intaglio.ops.text.native_strings import Keys
 
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch):
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
 
 
 def _texts(rng, count):

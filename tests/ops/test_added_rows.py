@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.ops import compiled
+from intaglio.opdef import machine_code
 from intaglio.ops.array import scattering
 
 DTYPES = ("float32", "float64", "int32", "int64", "float16", "uint8", "uint32", "complex64")
@@ -37,8 +37,8 @@ def test_one_after_the_other(dtype, seed, height, count, columns, in_order) -> N
     for runs in (scattering.run_loops, lambda *arguments, rows: False):
         found = np.array(table, order="C" if in_order else "F")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(compiled, "IN_BACKGROUND", False)
-            patch.setattr(scattering, "WORK_PER_ADDED", compiled.MIN_TOTAL_WORK)
+            patch.setattr(machine_code, "IN_BACKGROUND", False)
+            patch.setattr(scattering, "WORK_PER_ADDED", machine_code.MIN_TOTAL_WORK)
             patch.setattr(scattering, "run_loops", runs)
             scattering.add_rows(found, indices, rows)
         np.testing.assert_array_equal(found, want)

@@ -97,8 +97,8 @@ def test_the_kernel_and_python_agree(monkeypatch):
 
 def test_a_kernel_computes_many_texts(monkeypatch):
     """Once it is compiled, which happens at once here."""
-    monkeypatch.setattr("intaglio.ops.compiled.IN_BACKGROUND", False)
-    monkeypatch.setattr("intaglio.ops.compiled.MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr("intaglio.opdef.machine_code.IN_BACKGROUND", False)
+    monkeypatch.setattr("intaglio.opdef.machine_code.MIN_TOTAL_WORK", 0)
     asked, found_by = [], automata.automaton_of
     monkeypatch.setattr(automata, "automaton_of", lambda p: asked.append(p) or found_by(p))
     texts = tf.constant([str(n) for n in range(300)])
@@ -166,16 +166,16 @@ def test_texts_are_rewritten_together_as_one_by_one(pattern, texts, rewrite, eve
         return tf.strings.regex_replace(some, pattern, rewrite, replace_global=every).numpy()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("intaglio.ops.compiled.IN_BACKGROUND", False)
-        patch.setattr("intaglio.ops.compiled.MIN_TOTAL_WORK", 0)
+        patch.setattr("intaglio.opdef.machine_code.IN_BACKGROUND", False)
+        patch.setattr("intaglio.opdef.machine_code.MIN_TOTAL_WORK", 0)
         found = rewritten(texts * 64).tolist()
     assert found == [rewritten([text])[0] for text in texts] * 64
 
 
 def test_a_search_that_leads_far_is_left_to_the_expression(monkeypatch):
     """Each start reads to the end: machine code gives up, and RE2 or Python answers."""
-    monkeypatch.setattr("intaglio.ops.compiled.IN_BACKGROUND", False)
-    monkeypatch.setattr("intaglio.ops.compiled.MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr("intaglio.opdef.machine_code.IN_BACKGROUND", False)
+    monkeypatch.setattr("intaglio.opdef.machine_code.MIN_TOTAL_WORK", 0)
     texts = ["a" * 5000, "a" * 300 + "b", "ab"] * 30
     found = tf.strings.regex_replace(texts, "a[^c]*b", "-").numpy().tolist()
     assert found == [b"a" * 5000, b"-", b"-"] * 30

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.ops import compiled
+from intaglio.opdef import machine_code
 from intaglio.ops.math import counting
 
 WEIGHTS = (None, np.int32, np.int64, np.float32, np.float64)
@@ -35,9 +35,9 @@ def test_the_same_bits(seed, count, most, weighted, dtype, axis, strided) -> Non
         return tf.math.bincount(values, weights, **lengths, axis=axis).numpy()
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(compiled, "IN_BACKGROUND", False)
-        patch.setattr(counting, "WORK_PER_COUNTED", compiled.MIN_TOTAL_WORK)
-        patch.setattr(counting, "WORK_PER_WEIGHT", compiled.MIN_TOTAL_WORK)
+        patch.setattr(machine_code, "IN_BACKGROUND", False)
+        patch.setattr(counting, "WORK_PER_COUNTED", machine_code.MIN_TOTAL_WORK)
+        patch.setattr(counting, "WORK_PER_WEIGHT", machine_code.MIN_TOTAL_WORK)
         got = found()
         patch.setattr(counting, "run_loops", lambda *arguments, rows: False)
         want = found()

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.opdef import raw
-from intaglio.ops import compiled
-from intaglio.ops.compiled import MIN_COMPILED_WORK, CompiledFunction
-from intaglio.ops.hooks import HOOKS
+from intaglio.base.hooks import HOOKS
+from intaglio.opdef import machine_code, raw
+from intaglio.opdef.machine_code import MIN_COMPILED_WORK
+from intaglio.ops.compiled import CompiledFunction
 
 # Of functions of one, two and three numbers; the last are shares.
 ARGUMENTS = (np.linspace(-6, 6, 64), np.linspace(9, 0.5, 64), np.linspace(0, 1, 64))
@@ -43,14 +43,14 @@ def test_small_and_large_arrays_have_one_value(op, dtype: str) -> None:
 
 
 def test_a_call_waits_for_machine_code_that_it_alone_pays_for(monkeypatch):
-    monkeypatch.setattr(compiled, "_done", {})
-    monkeypatch.setattr(compiled, "_compiler_loaded", threading.Event())
+    monkeypatch.setattr(machine_code, "_done", {})
+    monkeypatch.setattr(machine_code, "_compiler_loaded", threading.Event())
     asked: list[str] = []
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *kind: asked.append("now"))
     monkeypatch.setattr(HOOKS, "kernel_when_ready", lambda *kind: asked.append("later"))
     for _ in range(3):
-        compiled.compiled_function("texts", compiled.MIN_TOTAL_WORK // 2, "lengths")
+        machine_code.exact_kernel("texts", machine_code.MIN_TOTAL_WORK // 2, "lengths")
     assert asked == ["later"] * 2
-    compiled.compiled_function("texts", compiled.MIN_TOTAL_WORK, "lengths")
-    compiled.compiled_function("texts", compiled.MIN_TOTAL_WORK, "lengths", quick=True)
+    machine_code.exact_kernel("texts", machine_code.MIN_TOTAL_WORK, "lengths")
+    machine_code.exact_kernel("texts", machine_code.MIN_TOTAL_WORK, "lengths", quick=True)
     assert asked == ["later", "later", "now", "later"]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
+from intaglio.base.hooks import HOOKS
+from intaglio.opdef import machine_code
 
 
 @pytest.fixture(params=["machine code", "numpy"])
 def implementation(request, monkeypatch):
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
     if request.param == "numpy":
         monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
 
@@ -21,8 +21,8 @@ def implementation(request, monkeypatch):
 @pytest.fixture
 def kernels(monkeypatch):
     """What was selected, by the name of the kernel: the code, or None."""
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
     selected, select = {}, HOOKS.select_kernel
 
     def noted(name, *args):

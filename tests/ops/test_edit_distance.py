@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
+from intaglio.base.hooks import HOOKS
+from intaglio.opdef import machine_code
 from intaglio.ops.text.edit_distance import distance_rows
 
 
@@ -49,8 +49,8 @@ def test_all_rows(seed, dtype, monkeypatch):
     def call():
         return [tf.edit_distance(a, b, normalize=n).numpy() for n in (False, True)]
 
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
     selected, select = [], HOOKS.select_kernel
     monkeypatch.setattr(
         HOOKS, "select_kernel", lambda *a: selected.append(select(*a)) or selected[-1]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import compiled
+from intaglio.opdef import machine_code
 
 INF, NAN = np.inf, np.nan
 FLOATS = ("float16", "bfloat16", "float32", "float64")
@@ -68,9 +69,9 @@ def test_extremes_of_segments_of_infinities(
 ) -> None:
     """-inf is no larger than the largest finite number below 0, with which TensorFlow 2.21 begins."""
     least = 0 if at_once else 1 << 60  # work from which on the kernel itself is machine code
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", least)
-    monkeypatch.setattr(compiled, "MIN_COMPILED_WORK", least)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", least)
+    monkeypatch.setattr(machine_code, "MIN_COMPILED_WORK", least)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
     sign = 1.0 if largest else -1.0
     x = np.full(shape, -np.inf * sign)
     x[1::3] = sign
@@ -85,3 +86,43 @@ def test_extremes_of_segments_of_infinities(
         for run in (function, tf.function(function), tf.function(function, jit_compile=True)):
             got = tf.cast(run(rows, order, 4), tf.float64).numpy()
             np.testing.assert_array_equal(got, want)
+
+
+ZEROS = np.array(list(itertools.product([0.0, -0.0, 1.0, -1.0, NAN, INF, -INF], repeat=2)))
+EXTREMES: dict[str, Any] = {
+    "maximum": tf.maximum,
+    "minimum": tf.minimum,
+    "maximum with 0": lambda x, y: tf.maximum(x, tf.zeros([], x.dtype)),
+    "minimum of 0": lambda x, y: tf.minimum(tf.zeros([], x.dtype), y),
+    "relu": lambda x, y: tf.nn.relu(x),
+    "relu6": lambda x, y: tf.nn.relu6(x),
+    "clip": lambda x, y: tf.clip_by_value(x, tf.cast(-1, x.dtype), tf.cast(0, x.dtype)),
+    "leaky": lambda x, y: tf.nn.leaky_relu(x, 0.5),
+    "maximum of products": lambda x, y: tf.maximum(x * y, x),
+}
+
+
+@pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("dtype", FLOATS)
+@pytest.mark.parametrize("repeated", [1, 400])
+@pytest.mark.parametrize("at_once", [True, False])
+def test_the_sign_of_zero_depends_on_the_operands_alone(
+    monkeypatch: pytest.MonkeyPatch, at_once: bool, repeated: int, dtype: str, name: str
+) -> None:
+    """In small and large arrays, by NumPy and by machine code. Of float16 TensorFlow takes the first of
+    two zeros wherever they stand, of others the first or the second; NumPy does that by the dtype."""
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0 if at_once else 1 << 60)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
+    x, y = (tf.cast(np.tile(ZEROS[:, i], repeated), dtype) for i in range(2))
+    results = in_every_mode(EXTREMES[name], x, y)
+    alone = np.concatenate(
+        [in_every_mode(EXTREMES[name], x[i : i + 1], y[i : i + 1])[0] for i in range(len(ZEROS))]
+    )
+    for got in results:
+        want = np.tile(alone, repeated)
+        np.testing.assert_array_equal(got, want)
+        known = ~np.isnan(want)
+        np.testing.assert_array_equal(np.signbit(got)[known], np.signbit(want)[known])
+    if dtype == "float16" and name in ("maximum", "minimum"):
+        zeros = (ZEROS == 0).all(1)
+        np.testing.assert_array_equal(np.signbit(alone)[zeros], np.signbit(ZEROS[zeros, 0]))

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
+from intaglio.base.hooks import HOOKS
+from intaglio.opdef import machine_code
 from intaglio.ops.text.format import _formatted
 
 PIECES = st.sampled_from(
@@ -29,7 +29,7 @@ def selection(request, monkeypatch):
     if request.param == "Python":
         monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
     else:
-        monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+        monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
 
 
 def _list(x):

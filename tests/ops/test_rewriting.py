@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
+from intaglio.base.hooks import HOOKS
+from intaglio.opdef import machine_code
 from intaglio.ops.text import automata, rewriting
 
 PATTERNS = [
@@ -39,8 +39,8 @@ def test_the_same_texts(pattern, letters, every, monkeypatch):
         ]
 
     with monkeypatch.context() as patch:
-        patch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-        patch.setattr(compiled, "IN_BACKGROUND", False)
+        patch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+        patch.setattr(machine_code, "IN_BACKGROUND", False)
         got = call()
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
     for a, b in zip(got, call(), strict=True):
@@ -48,8 +48,8 @@ def test_the_same_texts(pattern, letters, every, monkeypatch):
 
 
 def test_machine_code_rewrites_all_that_is_ascii(monkeypatch):
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
     program = automata.program_of(r"(\w)=(\d+)")
     texts = [b"x=%d y=2" % n for n in range(99)] + ["é=1".encode()]
     found = program and rewriting.rewritten(texts, program, [2, b":", 1], True)

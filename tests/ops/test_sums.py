@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops.hooks import HOOKS
+from intaglio.base.hooks import HOOKS
 from intaglio.ops.math import summation
 
 ROWS = 300_000

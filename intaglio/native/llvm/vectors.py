@@ -258,10 +258,11 @@ class Builder:
         return self.intrinsic(name, x)
 
     def maximum(self, x: Lanes, y: Lanes) -> Lanes:
-        return self._extreme(self.gt, x, y)
+        return self._extreme(self.ge if x.kind == HALF else self.gt, x, y)
 
     def minimum(self, x: Lanes, y: Lanes) -> Lanes:
-        return self._extreme(self.lt, x, y)
+        # Of two zeros NumPy and TensorFlow take the first of float16, NumPy the second of others.
+        return self._extreme(self.le if x.kind == HALF else self.lt, x, y)
 
     def _extreme(self, better: Callable[[Lanes, Lanes], Lanes], x: Lanes, y: Lanes) -> Lanes:
         chosen = self.select(better(x, y), x, y)

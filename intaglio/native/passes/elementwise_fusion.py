@@ -19,7 +19,7 @@ from intaglio.native.kernels.trials import Trial, may_divide_by_zero, tried
 from intaglio.native.passes.outlining import Cluster, outline
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math import division
-from intaglio.opdef import complex_numbers, raw
+from intaglio.opdef import complex_numbers, machine_code, raw
 from intaglio.opdef.op import Op
 from intaglio.ops import compiled
 from intaglio.runtime import interpreter
@@ -151,7 +151,7 @@ def _is_machine_code(node: Node) -> bool:
         return _least(value) >= complex_numbers.MIN_ELEMENTS
     if not op.compiled_when_large or value.dtype.numpy not in compiled.machine_dtypes(op):
         return False
-    return node.op.work_per_element * _least(value) >= compiled.MIN_COMPILED_WORK
+    return node.op.work_per_element * _least(value) >= machine_code.MIN_COMPILED_WORK
 
 
 def _least(value: SymbolicTensor) -> int:

@@ -9,16 +9,16 @@ import numpy as np
 from intaglio.base.dtypes import FLOATING, DType, float16, float32
 from intaglio.base.errors import FailedPreconditionError, ShapeError, invalid_argument
 from intaglio.opdef import raw
+from intaglio.opdef.machine_code import exact_kernel
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.compiled import compiled_function
 from intaglio.ops.families import constant
 
 # Pixels handled at a time: intermediate results stay in the processor's cache.
 CHUNK_PIXELS = 1 << 14
 
 
-# What a pixel costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
+# What a pixel costs without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
 WORK_PER_PIXEL = 60
 
 
@@ -30,7 +30,7 @@ def in_chunks(function: Any, pixels: np.ndarray, name: str = "", number: Any = 0
     """
     dtype = pixels.dtype
     if name and dtype == np.float32 and pixels.size:
-        run = compiled_function("colors", WORK_PER_PIXEL * pixels.size, name)
+        run = exact_kernel("colors", WORK_PER_PIXEL * pixels.size, name)
         if run is not None:
             return run(pixels, float(number))
     wide = np.dtype(np.float32) if dtype.itemsize == 2 else dtype

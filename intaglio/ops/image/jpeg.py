@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.ops.compiled import compiled_function
+from intaglio.opdef.machine_code import exact_kernel
 
 # Of red, green and blue, in parts of 65536: 1.402, 0.34414, 0.71414 and 1.772.
 RED, GREEN_BLUE, GREEN_RED, BLUE = 91881, 22554, 46802, 116130
@@ -49,7 +49,7 @@ def _coarser(image: Any) -> tuple[int, int]:
     return factors[0] if alike and not plain else (1, 1)
 
 
-# What smoothing a pixel costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
+# What smoothing a pixel costs without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
 WORK_PER_PIXEL = 16
 # Fewer columns of colours are not smoothed.
 MIN_SMOOTHED_COLUMNS = 3
@@ -82,7 +82,7 @@ def _smoothed(planes: np.ndarray, across: int, down: int) -> np.ndarray:
     """The pixels [height, width, 3] of planes of Y, Cb and Cr, whose colours so many share."""
     height, width = planes.shape[:2]
     if (width + across - 1) // across >= MIN_SMOOTHED_COLUMNS:
-        run = compiled_function("jpeg colors", WORK_PER_PIXEL * height * width, across, down)
+        run = exact_kernel("jpeg colors", WORK_PER_PIXEL * height * width, across, down)
         if run is not None:
             return run(planes)
     planes = planes.astype(np.int32)

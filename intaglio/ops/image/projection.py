@@ -10,16 +10,16 @@ from intaglio.base.dtypes import DType, bfloat16, float16, float32, float64, int
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.limits import check_allocated
 from intaglio.opdef import raw
+from intaglio.opdef.machine_code import exact_kernel
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.compiled import compiled_function
 from intaglio.ops.families import shape_of
 
 FILLS = ("CONSTANT", "REFLECT", "WRAP", "NEAREST")
 INTERPOLATIONS = ("NEAREST", "BILINEAR")
 # The column and row of pixels that come from nowhere: beyond all that is interpolated.
 _NOWHERE = -2
-# What a pixel's channel costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
+# What a pixel's channel costs without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
 _WORK_PER_PIXEL = 40
 
 
@@ -67,7 +67,7 @@ def projected(
         x[number], y[number] = _bounded(one, shape[1:], (height, width), mode)
     if images.dtype != np.float64 and np.isfinite(fill):
         work = _WORK_PER_PIXEL * x.size * channels
-        run = compiled_function("sampling", work, how)
+        run = exact_kernel("sampling", work, how)
         if run is not None:
             wide = images.astype(np.float32, copy=False)
             return run(wide, x, y, fill).astype(images.dtype, copy=False)

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.ops.compiled import compiled_function
+from intaglio.opdef.machine_code import exact_kernel
 
-# What a tap costs without machine code, in units of `compiled.MIN_TOTAL_WORK`.
+# What a tap costs without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
 WORK_PER_TAP = 2
 # Images are resampled in blocks of about this many bytes: intermediate results stay in cache.
 BLOCK = 1 << 20
@@ -83,7 +83,7 @@ def _applied(x: np.ndarray, taps: Taps, axis: int, out: np.ndarray | None = None
     weight = taps.weight.astype(x.dtype, copy=False)
     if x.dtype == np.float32 and (out is None or out.flags.c_contiguous):
         size = x.size // x.shape[axis] * taps.out
-        run = compiled_function("resampling", WORK_PER_TAP * len(taps.indices) * size)
+        run = exact_kernel("resampling", WORK_PER_TAP * len(taps.indices) * size)
         if run is not None:
             return run(x, taps.indices, weight, axis, taps.between, out)
     if axis == 1:

@@ -17,8 +17,8 @@ import numpy as np
 from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.options import OPTIONS
 from intaglio.cpython.numpy_libraries import lapack_functions, openblas_thread_count
-from intaglio.ops.compiled import compiled_function
-from intaglio.ops.hooks import HOOKS
+from intaglio.opdef import machine_code
+from intaglio.opdef.machine_code import exact_kernel
 from intaglio.ops.linalg import elimination
 
 # From so many elements on several threads are faster for certain. (Measured with two: by a tenth to
@@ -104,7 +104,7 @@ def small_matrices(
     columns = others[0].shape[-1] if others else n
     double, count = a.dtype.char == "d", math.prod(batch)
     kind = "small matrices", what, double, count, n, columns, lower, adjoint
-    run = compiled_function(kind[0], a.size * n, *kind[1:], quick=True)
+    run = exact_kernel(kind[0], a.size * n, *kind[1:], quick=True)
     found: Any = None
     if run is None:
         try:
@@ -112,7 +112,7 @@ def small_matrices(
         except elimination.Refused:
             return None
         except elimination.Undecided:
-            run = HOOKS.select_kernel(*kind)
+            run = machine_code.kernel(*kind)
             if run is None:
                 return None
     if found is None:

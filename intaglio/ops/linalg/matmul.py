@@ -27,9 +27,10 @@ from intaglio.base.dtypes import (
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.opdef import raw, short_floats
+from intaglio.opdef.machine_code import MIN_COMPILED_WORK, exact_kernel
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.compiled import MIN_COMPILED_WORK, compiled_function, select_kernel
+from intaglio.ops.compiled import select_kernel
 from intaglio.ops.families import shape_of, spec_of, unbroadcast
 from intaglio.ops.math.summation import is_long_product, long_product
 
@@ -343,7 +344,7 @@ def _integer_kernel(x: Any, y: Any, adj_x: bool, adj_y: bool) -> Any:
         return None
     work = x.size * y.shape[-2 if adj_y else -1]
     dtypes = x.dtype, y.dtype
-    return compiled_function("integer products", work, dtypes, x.shape, y.shape, adj_x, adj_y)
+    return exact_kernel("integer products", work, dtypes, x.shape, y.shape, adj_x, adj_y)
 
 
 def _batch_error(x: Any, y: Any, left: Any, right: Any) -> Exception:

@@ -27,6 +27,7 @@ from intaglio.base.dtypes import (
 )
 from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argument
 from intaglio.opdef import raw, short_floats
+from intaglio.opdef.machine_code import MIN_SHORT_ELEMENTS
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, of_elements
 from intaglio.ops.families import MAX_FOLDED_ELEMENTS, unbroadcast_both
@@ -59,7 +60,7 @@ class Cast(Op):
         if own.kind == "O" or wanted.kind == "O" or DstT is variant:
             source, target = from_numpy(own).kernel_name, DstT.kernel_name
             raise UnimplementedError(None, None, f"Cast {source} to {target} is not supported")
-        if 2 in (own.itemsize, wanted.itemsize) and x.size >= short_floats.MIN_ELEMENTS:
+        if 2 in (own.itemsize, wanted.itemsize) and x.size >= MIN_SHORT_ELEMENTS:
             found = _short_cast(x, DstT, Truncate)
             if found is not None:
                 return found

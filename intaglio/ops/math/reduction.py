@@ -26,7 +26,8 @@ from intaglio.base.dtypes import (
 )
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
-from intaglio.opdef import raw, short_floats
+from intaglio.opdef import machine_code, raw, short_floats
+from intaglio.opdef.machine_code import exact_kernel
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
 from intaglio.ops import compiled
@@ -45,7 +46,7 @@ LANES = 64
 # What NumPy does for an element of a sum, beside the products that `compiled` counts in; and the
 # elements of the arrays for which a kernel may be worth it.
 WORK_PER_ELEMENT = 4
-MIN_COMPILED_ELEMENTS = compiled.MIN_COMPILED_WORK // WORK_PER_ELEMENT
+MIN_COMPILED_ELEMENTS = machine_code.MIN_COMPILED_WORK // WORK_PER_ELEMENT
 ORDERED = (
     float32,
     float64,
@@ -183,7 +184,7 @@ def by_kernel(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     if x.dtype.char not in "fd" or x.size < MIN_COMPILED_ELEMENTS:
         return None
     kind = "double reduction" if x.dtype.char == "d" else "reduction"
-    run = compiled.compiled_function(kind, x.size, how, x.shape, axes, keep_dims, quick=True)
+    run = exact_kernel(kind, x.size, how, x.shape, axes, keep_dims, quick=True)
     if run is None:
         found = chunked_sums.chunked(how, x, axes, keep_dims)
         if found is not None:

@@ -12,13 +12,12 @@ from intaglio.base.dtypes import INDEX, NUMERIC, DType, int16, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import brackets
-from intaglio.opdef import raw
+from intaglio.opdef import machine_code, raw
+from intaglio.opdef.machine_code import exact_kernel
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.array.scattering import starts_of_runs
-from intaglio.ops.compiled import compiled_function
 from intaglio.ops.families import constant, spec_of, truncated_quotient
-from intaglio.ops.hooks import HOOKS
 from intaglio.ops.math.recurrence import doublings, ending, recurrence
 from intaglio.ops.math.reduction import ORDERED, highest, lowest
 
@@ -98,8 +97,8 @@ def _compiled(ufunc: Any, rows: Any, wide_rows: bool) -> Any:
     """Machine code that combines rows by a ufunc; None where there is none."""
     if ufunc is np.add and not wide_rows:  # NumPy adds short rows in pairs
         large = rows.size >= MIN_COMPILED_ELEMENTS
-        return HOOKS.select_kernel("segments", "add", False, rows.dtype) if large else None
-    return compiled_function("segments", rows.size, ufunc.__name__, False, rows.dtype)
+        return machine_code.kernel("segments", "add", False, rows.dtype) if large else None
+    return exact_kernel("segments", rows.size, ufunc.__name__, False, rows.dtype)
 
 
 def sums_of_taken(data: Any, indices: Any, ids: Any, count: int) -> Any:
@@ -108,7 +107,7 @@ def sums_of_taken(data: Any, indices: Any, ids: Any, count: int) -> Any:
     # Short rows NumPy adds up in pairs, and those of 16 bits are added as wider ones.
     if data.size >= MIN_ROW_ELEMENTS * len(data) and data.dtype.itemsize > 2:
         work = ids.size * math.prod(data.shape[1:])
-        run = compiled_function("segments", work, "add", True, data.dtype)
+        run = exact_kernel("segments", work, "add", True, data.dtype)
     if run is not None:
         return run(data, indices, ids, count, 0)
     return gathered(data[indices], ids, count, np.add, 0, 0)

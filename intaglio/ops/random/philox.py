@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 import ml_dtypes
 import numpy as np
 
-from intaglio.ops.compiled import compiled_function, select_kernel
+from intaglio.opdef.machine_code import exact_kernel
+from intaglio.ops.compiled import select_kernel
 
 MULTIPLIERS = np.array([[0xD2511F53], [0xCD9E8D57]], np.uint64)
 WEYL_0 = 0x9E3779B9
@@ -69,7 +70,7 @@ def _compiled(kind: str, stream: Stream, count: int, step: int = 1) -> Any:
     if kind == "normal":  # NumPy's logarithms and roots have other last bits
         draw = select_kernel("random", np.float32, WORK_PER_NUMBER * count, kind, count)
     else:
-        draw = compiled_function("random", WORK_PER_BITS * count, kind, count)
+        draw = exact_kernel("random", WORK_PER_BITS * count, kind, count)
     return draw and draw(np.array([*stream, step], np.uint64))
 
 
@@ -293,7 +294,7 @@ def permutation(stream: Stream, count: int) -> np.ndarray:
         return np.arange(count)
     left = np.arange(count, 1, -1, dtype=np.uint32)
     swaps = bits32(stream, max(count - 1, 0)) % left
-    swapped = compiled_function("permutation", WORK_PER_SWAP * count, count)
+    swapped = exact_kernel("permutation", WORK_PER_SWAP * count, count)
     if swapped is not None:
         return swapped(swaps)
     order = list(range(count))

@@ -12,11 +12,10 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import COMPLEX, DType, complex64, complex128, float32, float64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.limits import check_allocated
-from intaglio.opdef import raw
+from intaglio.opdef import machine_code, raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, numbers
 from intaglio.ops.families import shape_of, spec_of
-from intaglio.ops.hooks import HOOKS
 
 # Elements times the logarithm of the length: from so many on a kernel is compiled for the shape.
 MIN_COMPILED_STEPS = 1 << 19
@@ -80,7 +79,7 @@ def _compiled(kind: str, x: Any, axes: int, length: int) -> Any:
     if x.size * max(size, 1).bit_length() < MIN_COMPILED_STEPS:
         return None
     double = x.itemsize == (16 if x.dtype.kind == "c" else 8)
-    return HOOKS.select_kernel("fourier", kind, double, x.shape, axes, length)
+    return machine_code.kernel("fourier", kind, double, x.shape, axes, length)
 
 
 def _last(x: Any, rank: int) -> list[int]:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
+from intaglio.base.hooks import HOOKS
+from intaglio.opdef import machine_code
 
 RNG = np.random.default_rng(0)
 CALLS = {
@@ -36,8 +36,8 @@ def test_the_same_bits(name, monkeypatch):
     for image in _images():
         x = tf.constant(image, tf.float32)
         with monkeypatch.context() as patch, np.errstate(all="ignore"):
-            patch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-            patch.setattr(compiled, "IN_BACKGROUND", False)
+            patch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+            patch.setattr(machine_code, "IN_BACKGROUND", False)
             got = CALLS[name](x).numpy()
             patch.setattr(HOOKS, "select_kernel", lambda *_: None)
             wanted = CALLS[name](x).numpy()

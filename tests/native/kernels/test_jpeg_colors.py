@@ -9,8 +9,8 @@ import pytest
 from PIL import Image
 
 from intaglio import tf
+from intaglio.base.hooks import HOOKS
 from intaglio.native.kernels.jpeg_colors import FACTORS, smoothing
-from intaglio.ops.hooks import HOOKS
 from intaglio.ops.image import jpeg
 
 RNG = np.random.default_rng(0)

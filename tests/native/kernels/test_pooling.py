@@ -11,7 +11,7 @@ from intaglio import tf
 from intaglio.native.kernels import depthwise_convolution
 from intaglio.native.kernels.pooling import pooling
 from intaglio.native.kernels.windows import Windows
-from intaglio.ops import compiled
+from intaglio.opdef import machine_code
 from intaglio.ops.nn import convolution_kernels, pooling_kernels, windows
 
 size = st.integers(1, 9)
@@ -114,7 +114,7 @@ def test_large_ones_in_tf(monkeypatch, padding):
     x = tf.random.stateless_normal([3, 17, 19, 20], [1, 2])
     f = tf.random.stateless_normal([3, 3, 20, 1], [3, 4])
     wanted = step(x, f)
-    monkeypatch.setattr(compiled, "MIN_COMPILED_WORK", 1)
+    monkeypatch.setattr(machine_code, "MIN_COMPILED_WORK", 1)
     for got, theirs in zip(step(x, f), wanted, strict=True):
         np.testing.assert_allclose(got, theirs, rtol=1e-4, atol=1e-4)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
+from intaglio.base.hooks import HOOKS
+from intaglio.opdef import machine_code
 
 RNG = np.random.default_rng(0)
 SHAPES = [((1, 1, 1, 1), (2, 3)), ((2, 5, 7, 3), (6, 4)), ((3, 33, 20, 2), (40, 41))]
@@ -45,8 +45,8 @@ def test_projection(dtype, how, mode, monkeypatch):
                 ).numpy()  # fmt: skip
 
             with monkeypatch.context() as patch:
-                patch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-                patch.setattr(compiled, "IN_BACKGROUND", False)
+                patch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+                patch.setattr(machine_code, "IN_BACKGROUND", False)
                 got = project()
                 patch.setattr(HOOKS, "select_kernel", lambda *_: None)
                 wanted = project()

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.base.hooks import HOOKS
 from intaglio.native.kernels import random_bits
-from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
+from intaglio.opdef import machine_code
 from intaglio.ops.random import philox
 
 # The second counter's lower half runs over within the first blocks.
@@ -28,8 +28,8 @@ DRAWS = {
 @pytest.mark.parametrize("name", DRAWS)
 @pytest.mark.parametrize("count", [65_536, 65_537, 100_003])
 def test_the_same_bits(name, stream, count, monkeypatch):
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
     got = DRAWS[name](stream, count)
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
     wanted = DRAWS[name](stream, count)
@@ -63,8 +63,8 @@ def test_a_large_draw_is_what_small_ones_are():
 
 @pytest.mark.parametrize("count", [8_192, 8_193, 50_001])
 def test_the_same_permutation(count, monkeypatch):
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
     got = philox.permutation(STREAMS[1], count)
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
     np.testing.assert_array_equal(got, philox.permutation(STREAMS[1], count))

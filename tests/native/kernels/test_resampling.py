@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
+from intaglio.base.hooks import HOOKS
+from intaglio.opdef import machine_code
 from intaglio.ops.image import resampling
 
 RNG = np.random.default_rng(0)
@@ -19,8 +19,8 @@ METHODS = ["bilinear", "nearest", "bicubic", "area", "lanczos3", "lanczos5", "ga
 
 
 def _both(call, monkeypatch):
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
     found = call()
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
     return found, call()

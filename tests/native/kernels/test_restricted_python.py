@@ -143,7 +143,7 @@ def test_what_has_no_code(function, message):
 
 
 def test_arrays_that_are_not_in_order(monkeypatch):
-    monkeypatch.setattr("intaglio.ops.compiled.IN_BACKGROUND", False)
+    monkeypatch.setattr("intaglio.opdef.machine_code.IN_BACKGROUND", False)
     work = 1 << 30
     a, out = np.zeros((4, 7), "f4"), np.zeros(28, "i4")
     assert restricted.run_loops(_collected, work, a, out, 7, rows=4)

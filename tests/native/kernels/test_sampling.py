@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
+from intaglio.base.hooks import HOOKS
+from intaglio.opdef import machine_code
 from intaglio.ops.random import rejection_sampling
 from intaglio.ops.random.philox import Stream
 
@@ -24,8 +24,8 @@ def both(monkeypatch):
     """The result of a call with machine code, and without it."""
 
     def run(call):
-        monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-        monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+        monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+        monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
         with_it = call()
         monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
         return with_it, call()

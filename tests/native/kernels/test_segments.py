@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import compiled
+from intaglio.opdef import machine_code
 
 RNG = np.random.RandomState(0)
 # Some segments are empty, at the ends too; the widths leave rests of all lengths.
@@ -45,19 +45,19 @@ def test_the_same_bits(name, dtype, monkeypatch):
         pytest.skip("sums only")
     for shape in [(60, w) for w in WIDTHS] + [(60, 3, 5), (60, 0)]:
         x = _rows(dtype, *shape)
-        monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-        monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+        monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+        monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
         got = CALLS[name](x).numpy()
-        monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 1 << 60)
-        monkeypatch.setattr(compiled, "_done", {})
+        monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 1 << 60)
+        monkeypatch.setattr(machine_code, "_done", {})
         wanted = CALLS[name](x).numpy()
         assert got.dtype == wanted.dtype
         assert got.tobytes() == wanted.tobytes(), shape
 
 
 def test_of_no_rows(monkeypatch):
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
     none = np.zeros((0, 3), np.float32)
     made = tf.math.unsorted_segment_sum(none, np.zeros(0, np.int32), 4)
     np.testing.assert_array_equal(made, np.zeros((4, 3)))

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.base.hooks import HOOKS
 from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
 from intaglio.ops.nn import convolution_kernels
 
 

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
+from intaglio.base.hooks import HOOKS
 from intaglio.native.kernels import small_matrices
 from intaglio.native.runtime import entry
-from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
+from intaglio.opdef import machine_code
 from intaglio.ops.linalg import elimination, lapack
 
 pytestmark = pytest.mark.skipif(not entry.AVAILABLE, reason="kernels need machine code")
@@ -114,7 +114,7 @@ def test_numpy_has_the_bits_of_the_kernels(
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, 0.0])
 def test_an_eager_call_is_the_same_before_and_after_there_is_a_kernel(value, monkeypatch):
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
     x = np.random.default_rng(0).standard_normal((70, 9, 9)).astype(np.float32)
     broken = x.copy()
     broken[3, 2] = value

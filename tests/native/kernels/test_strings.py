@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.base.hooks import HOOKS
 from intaglio.native.kernels import kinds
 from intaglio.native.kernels.strings import KERNELS, texts
 from intaglio.native.llvm import background
-from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
+from intaglio.opdef import machine_code
 
 RNG = np.random.RandomState(0)
 LENGTHS = [*range(140), 191, 192, 193, 255, 256, 257, 1000, 4096]
@@ -38,15 +38,15 @@ UNUSUAL_DECIMAL = [
 
 
 @pytest.fixture
-def machine_code(monkeypatch):
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+def compiled_at_once(monkeypatch):
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
 
 
 def _both(call, monkeypatch):
     """A call with machine code and without it."""
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
     with_it = call().numpy()
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
     return with_it, call().numpy()
@@ -121,7 +121,7 @@ def test_the_same_with_and_without(name, monkeypatch):
         np.testing.assert_array_equal(np.signbit(got), np.signbit(wanted))
 
 
-@pytest.mark.usefixtures("machine_code")
+@pytest.mark.usefixtures("compiled_at_once")
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -190,13 +190,13 @@ def test_parts_are_new_objects_whose_references_are_counted():
 
 
 def test_machine_code_takes_over_after_some_work(monkeypatch):
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 3 * 100)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
-    monkeypatch.setattr(compiled, "_done", {})
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 3 * 100)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "_done", {})
     asked: list[tuple[str, ...]] = []
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *what: asked.append(what))
     for _ in range(5):
-        compiled.compiled_function("texts", 100, "lengths")
+        machine_code.exact_kernel("texts", 100, "lengths")
     assert asked == [("texts", "lengths")] * 3
 
 

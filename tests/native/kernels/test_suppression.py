@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.ops import compiled
-from intaglio.ops.hooks import HOOKS
+from intaglio.base.hooks import HOOKS
+from intaglio.opdef import machine_code
 
 
 def _boxes(rng, batch, size, kinds, classes, steps):
@@ -42,8 +42,8 @@ def test_the_same_boxes(seed, monkeypatch):
         )
         return [x.numpy() for x in (*combined, single, *padded)]
 
-    monkeypatch.setattr(compiled, "MIN_TOTAL_WORK", 0)
-    monkeypatch.setattr(compiled, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
     got = call()
     monkeypatch.setattr(HOOKS, "select_kernel", lambda *_: None)
     for a, b in zip(got, call(), strict=True):
