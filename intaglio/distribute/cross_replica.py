@@ -7,7 +7,7 @@ replica runs (`spmd.py`). Strategies, variables and cross-device ops ask and nee
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from intaglio.distribute.contexts import Context, ReduceOp, current, pushed, replica_of
 from intaglio.distribute.cross_device_ops import gathered, placed, reduced
@@ -22,6 +22,25 @@ from intaglio.distribute.variables import DistributedVariable
 from intaglio.opdef import door
 from intaglio.state.variable import UnreadVariable
 from intaglio.trace.scopes import device
+
+
+class Update(NamedTuple):
+    """A call of `StrategyExtended.update`: `fn(copy, *args, **kwargs)` for each copy of a variable of a strategy.
+
+    With `group` the results are one value.
+    """
+
+    strategy: Any
+    variable: Any
+    fn: Callable[..., Any]
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    group: bool
+
+    def of(self, copy: Any, own: Callable[[Any], Any]) -> Any:
+        """What `fn` gives for a copy; `own` finds its replica's part of the arguments."""
+        found = self.fn(copy, *own(self.args), **own(self.kwargs))
+        return found.value() if self.group and isinstance(found, UnreadVariable) else found
 
 
 class CrossReplica:
@@ -67,15 +86,7 @@ class CrossReplica:
         """A tensor for each replica of `destinations`; for a device, itself."""
         raise NotImplementedError
 
-    def updated(
-        self,
-        strategy: Any,
-        variable: Any,
-        fn: Callable[..., Any],
-        args: Any,
-        kwargs: Any,
-        group: bool,
-    ) -> Any:
+    def updated(self, update: Update) -> Any:
         """`fn(copy, *args, **kwargs)` for each copy of a variable: see `StrategyExtended.update`."""
         raise NotImplementedError
 
@@ -112,31 +123,21 @@ class SeparateReplicas(CrossReplica):
             return tensor
         return Mirrored([placed(tensor, getattr(v, "device", None)) for v in values])
 
-    def updated(
-        self,
-        strategy: Any,
-        variable: Any,
-        fn: Callable[..., Any],
-        args: Any,
-        kwargs: Any,
-        group: bool,
-    ) -> Any:
+    def updated(self, update: Update) -> Any:
+        variable = update.variable
         copies = variable.values if isinstance(variable, DistributedVariable) else [variable]
         results: list[Any] = []
         for index, copy in enumerate(copies):
             with (
-                pushed(Context(strategy, None, index)),
+                pushed(Context(update.strategy, None, index)),
                 device(copy.device if door.level().eager else None),
             ):
-                found = fn(copy, *of_replica(index, args), **of_replica(index, kwargs))
-            if group and isinstance(found, UnreadVariable):
-                found = found.value()
-            results.append(found)
-        if not group:
+                results.append(update.of(copy, lambda given, i=index: of_replica(i, given)))
+        if not update.group:
             return tuple(results)
         return results[0] if len(results) == 1 else regrouped(results, Mirrored)
 
 
 SEPARATE = SeparateReplicas()
 
-__all__ = ["SEPARATE", "CrossReplica", "SeparateReplicas"]
+__all__ = ["SEPARATE", "CrossReplica", "SeparateReplicas", "Update"]

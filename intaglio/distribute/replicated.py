@@ -25,6 +25,7 @@ from intaglio.distribute.contexts import (
     pushed,
 )
 from intaglio.distribute.cross_device_ops import CrossDeviceOps
+from intaglio.distribute.cross_replica import Update
 from intaglio.distribute.strategy import InputContext, Strategy, StrategyExtended
 from intaglio.distribute.values import DistributedValues, Mirrored, of_replica, regrouped
 from intaglio.distribute.variables import DistributedVariable, MirroredVariable, SyncOnReadVariable
@@ -220,8 +221,8 @@ class ReplicatedExtended(StrategyExtended):
 
         The results are one value for all replicas, or a tuple with `group=False`.
         """
-        replicas = current().replicas
-        return replicas.updated(self._strategy, var, fn, tuple(args), kwargs or {}, group)
+        update = Update(self._strategy, var, fn, tuple(args), kwargs or {}, group)
+        return current().replicas.updated(update)
 
     @contextmanager
     def colocate_vars_with(self, colocate_with_variable: Any) -> Generator[None]:

@@ -25,7 +25,7 @@ from intaglio.distribute.contexts import (
     pushed,
 )
 from intaglio.distribute.cross_device_ops import mean_of
-from intaglio.distribute.cross_replica import CrossReplica
+from intaglio.distribute.cross_replica import CrossReplica, Update
 from intaglio.distribute.values import DistributedValues, Lane, MirroredLane, regrouped
 from intaglio.ir import resources, walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
@@ -169,27 +169,21 @@ class SpmdReplica(ReplicaContext, CrossReplica):
         with pushed(Context(self._strategy, None, 0, self)):
             return self.local(variable)
 
-    def updated(
-        self,
-        strategy: Any,
-        variable: Any,
-        fn: Callable[..., Any],
-        args: Any,
-        kwargs: Any,
-        group: bool,
-    ) -> Any:
+    def updated(self, update: Update) -> Any:
         """`StrategyExtended.update`: of the copy of the replica that runs."""
+        variable = update.variable
         copy = self._copy_of(variable) if isinstance(variable, DistributedValues) else variable
-        own_args, own_kwargs = nest.map_structure(
-            lambda v: self.own(v) if isinstance(v, DistributedValues) else v, (args, kwargs)
-        )
         with pushed(Context(self._strategy, None, 0, self)):
-            found = fn(copy, *own_args, **own_kwargs)
-        if not group:
+            found = update.of(copy, self._own_parts)
+        if not update.group:
             return (found,) * self.count
-        if isinstance(found, UnreadVariable):
-            found = found.value()
         return nest.map_structure(lambda v: MirroredLane(v) if self._is_inside(v) else v, found)
+
+    def _own_parts(self, given: Any) -> Any:
+        """A structure with the running replica's values of those of all replicas."""
+        return nest.map_structure(
+            lambda v: self.own(v) if isinstance(v, DistributedValues) else v, given
+        )
 
     def created(self, create: Callable[[], Any]) -> Any:
         """A variable that the replicas create: one of all of them."""

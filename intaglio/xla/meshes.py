@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import os
 from collections.abc import Sequence
@@ -10,10 +9,17 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.extend.backend import clear_backends
 from jax.sharding import Mesh
 
 from intaglio.base.device_spec import DeviceSpec
-from intaglio.base.devices import LOCAL, get_visible_devices, list_logical_devices
+from intaglio.base.devices import (
+    CPU,
+    LOCAL,
+    get_logical_device_configuration,
+    get_visible_devices,
+    list_logical_devices,
+)
 from intaglio.xla.stand_ins import stand_ins
 
 
@@ -26,11 +32,25 @@ _MEMORY = {"current": "bytes_in_use", "peak": "peak_bytes_in_use"}
 
 @functools.cache
 def host_devices() -> list[Any]:
-    """The devices of XLA for the logical devices of the host; one if XLA was in use before."""
+    """The devices of XLA for the logical devices of the host; one if XLA was in use before.
+
+    XLA counts as in use once it has arrays: what has only listed its devices starts it again.
+    """
     count = len(list_logical_devices("CPU"))
-    with contextlib.suppress(RuntimeError):  # XLA may be in use already
-        jax.config.update("jax_num_cpu_devices", count)
+    if not _divide_host(count) and len(jax.devices("cpu")) != count and not jax.live_arrays():
+        clear_backends()
+        _found.cache_clear()
+        _divide_host(count)
     return jax.devices("cpu")
+
+
+def _divide_host(count: int) -> bool:
+    """Has XLA start with so many devices on the host; False if it has started."""
+    try:
+        jax.config.update("jax_num_cpu_devices", count)
+    except RuntimeError:
+        return False
+    return True
 
 
 def accelerators() -> list[tuple[str, Any]]:
@@ -49,6 +69,7 @@ def _found() -> list[tuple[str, Any]]:
     Their memory is taken as needed, unless the environment says otherwise: jax would take three quarters.
     """
     os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+    _divide_host(len(get_logical_device_configuration(CPU) or ()) or 1)  # it starts here
     try:
         found = jax.local_devices()
     except RuntimeError:  # a plugin without its device

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -52,6 +55,28 @@ def test_a_gpu_is_not_divided(gpu):
     with pytest.raises(NotImplementedError, match="XLA_PYTHON_CLIENT_MEM_FRACTION"):
         tf.config.set_logical_device_configuration(first, [limited])
     tf.config.set_logical_device_configuration(first, [tf.config.LogicalDeviceConfiguration()])
+
+
+DIVIDES_THE_HOST = """
+import sys
+import jax
+print(jax.devices("cpu"), file=sys.stderr)
+made = jax.numpy.ones(3) if "arrays" in sys.argv else None
+from intaglio import tf
+tf.config.list_physical_devices()
+(cpu,) = tf.config.list_physical_devices("CPU")
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 4)
+from intaglio.xla import meshes
+print(len(meshes.host_devices()))
+"""
+
+
+@pytest.mark.parametrize(("used", "count"), [("listed", "4"), ("arrays", "1")])
+def test_the_host_is_divided_after_its_devices_were_listed(used, count):
+    done = subprocess.run(
+        [sys.executable, "-c", DIVIDES_THE_HOST, used], capture_output=True, text=True, timeout=100
+    )
+    assert done.stdout.split() == [count], done.stderr
 
 
 def test_memory_is_counted(real_gpu):
