@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -164,10 +164,7 @@ class Resource:
             try:
                 array, is_owner = self.taken(delta, delta.dtype)
                 if array.shape != delta.shape:
-                    raise errors.invalid_argument(
-                        f"Cannot update variable with shape {_brackets(array.shape)} using a Tensor with shape "
-                        f"{_brackets(delta.shape)}, shapes must be equal."
-                    )
+                    raise of_other_shape(array.shape, delta.shape)
                 if is_owner:
                     ufunc(array, delta, out=array)
                 else:
@@ -267,6 +264,14 @@ class Resource:
             f'<ResourceHandle(name="{self.name}", device="{DEVICE}", container="{self.container}", type="tensorflow::Var", '
             f'dtype and shapes : "[ DType enum: {int(self.spec.dtype)}, Shape: {shape} ]")>'
         )
+
+
+def of_other_shape(dims: Sequence[int], update: Sequence[int]) -> errors.OpError:
+    """The error of an update of another shape than the variable's."""
+    return errors.invalid_argument(
+        f"Cannot update variable with shape {_brackets(dims)} using a Tensor with shape "
+        f"{_brackets(update)}, shapes must be equal."
+    )
 
 
 def _brackets(dims: Any) -> str:

@@ -18,6 +18,7 @@ import numpy as np
 from intaglio.base.dtypes import RESOURCE_MARKER
 from intaglio.opdef.spec import Spec
 from intaglio.ops.random.philox import MASK64
+from intaglio.runtime.resources import of_other_shape
 from intaglio.xla.arrays import Array, unwrapped, wrapped
 from intaglio.xla.values import Untraceable
 
@@ -155,8 +156,11 @@ class Resource:
         self._state.write(self._variable.key, unwrapped(value))
 
     def accumulate(self, ufunc: Any, delta: Any) -> None:
-        """value = ufunc(value, delta)."""
-        self.assign(ufunc(self.read(), delta))
+        """value = ufunc(value, delta), where the shapes are the same."""
+        before = self.read()
+        if before.shape != delta.shape:
+            raise of_other_shape(before.shape, delta.shape)
+        self.assign(ufunc(before, delta))
 
     def modify(self, change: Callable[[Any], None], dtype: Any = None) -> None:
         """Calls `change` with an array that it may write to."""

@@ -45,6 +45,28 @@ def test_updates_are_the_hosts(gpu, update):
     assert there.value().device == NAME
 
 
+@pytest.mark.parametrize("traced", [False, True])
+@pytest.mark.parametrize("update", ["assign_add", "assign_sub"])
+@pytest.mark.parametrize("dims", [(), (1,), (1, 2), (3,)])
+def test_updates_of_other_shapes_are_errors(gpu, traced, update, dims):
+    """They are not broadcast; nothing is written, before or after in the same program either."""
+    with tf.device(gpu):
+        v = tf.Variable([1.0, 2.0], shape=tf.TensorShape(None))
+
+        def step(delta):
+            v.assign_add(tf.ones((2,)))
+            getattr(v, update)(delta)
+            v.assign_add(tf.ones((2,)))
+
+        run = tf.function(step) if traced else step
+        for count in (1.0, 2.0):
+            with pytest.raises(
+                tf.errors.InvalidArgumentError, match=r"Cannot update variable .* \[2\]"
+            ):
+                run(tf.ones(dims))
+            np.testing.assert_array_equal(v.numpy(), [1.0 + count, 2.0 + count])
+
+
 def test_a_tensor_that_was_read_keeps_its_value(gpu):
     """A step takes the variable's memory, except while a tensor has it too."""
     with tf.device(gpu):
