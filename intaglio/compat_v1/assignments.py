@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from intaglio.base import later, log, nest
-from intaglio.composite_ops.math import arithmetic
 from intaglio.opdef import convert, raw
 from intaglio.trace import choices, scopes
 
@@ -122,7 +121,8 @@ def div(x: Any, y: Any, name: str | None = None) -> Any:
     """x / y as Python 2 divides: integers are rounded down."""
     x = convert.to_tensor(x)
     y = convert.to_tensor(y, dtype=x.dtype)
-    return arithmetic.realdiv(x, y) if x.dtype.is_floating else raw.FloorDiv(x, y, name=name)
+    divide = raw.RealDiv if x.dtype.is_floating or x.dtype.is_complex else raw.FloorDiv
+    return divide(x, y, name=name or "div")
 
 
 def Print(  # TensorFlow's name

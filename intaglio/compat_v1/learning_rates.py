@@ -16,7 +16,8 @@ from intaglio.base import nest
 from intaglio.opdef import convert, raw
 from intaglio.trace import scopes
 
-_Rate = Callable[[Any], Any]
+# The rate at a step; the op that gives it has the name of the scope, the second argument.
+_Rate = Callable[[Any, str], Any]
 
 
 def _of_step(rate: _Rate, step: Any, name: str | None, default: str) -> Any:
@@ -25,8 +26,8 @@ def _of_step(rate: _Rate, step: Any, name: str | None, default: str) -> Any:
         raise ValueError(f"`global_step` is required for {default}.")
 
     def value() -> Any:
-        with scopes.name_scope(name or default):
-            return rate(convert.to_tensor(step))
+        with scopes.name_scope(name or default) as scope:
+            return rate(convert.to_tensor(step), scope)
 
     return value if scopes.executing_eagerly() else value()
 
@@ -59,11 +60,11 @@ def exponential_decay(
     0.025
     """
 
-    def rate(step: Any) -> Any:
+    def rate(step: Any, scope: str) -> Any:
         first = convert.to_tensor(learning_rate)
         power = _fraction(step, decay_steps, first)
         power = raw.Floor(power) if staircase else power
-        return raw.Mul(first, raw.Pow(_cast(decay_rate, first), power))
+        return raw.Mul(first, raw.Pow(_cast(decay_rate, first), power), name=scope)
 
     return _of_step(rate, global_step, name, "ExponentialDecay")
 
@@ -80,7 +81,7 @@ def piecewise_constant(
     if len(limits) != len(rates) - 1:
         raise ValueError("The length of boundaries should be 1 less than the length of values")
 
-    def rate(step: Any) -> Any:
+    def rate(step: Any, scope: str) -> Any:
         found = convert.to_tensor(rates[-1])
         for limit, value in reversed(list(zip(limits, rates, strict=False))):
             below = raw.LessEqual(step, _cast(limit, step))
@@ -101,7 +102,7 @@ def polynomial_decay(
 ) -> Any:
     """From one rate to another in `decay_steps`, which grow by themselves again and again if `cycle`."""
 
-    def rate(step: Any) -> Any:
+    def rate(step: Any, scope: str) -> Any:
         first = convert.to_tensor(learning_rate)
         at, steps = _cast(step, first), _cast(decay_steps, first)
         if cycle:
@@ -111,7 +112,8 @@ def polynomial_decay(
             at = raw.Minimum(at, steps)
         left = raw.Sub(_number(1.0, first), raw.RealDiv(at, steps))
         last = _cast(end_learning_rate, first)
-        return raw.Add(raw.Mul(raw.Sub(first, last), raw.Pow(left, _cast(power, first))), last)
+        falling = raw.Mul(raw.Sub(first, last), raw.Pow(left, _cast(power, first)))
+        return raw.Add(falling, last, name=scope)
 
     return _of_step(rate, global_step, name, "PolynomialDecay")
 
@@ -126,13 +128,14 @@ def natural_exp_decay(
 ) -> Any:
     """`learning_rate * exp(-decay_rate * global_step / decay_steps)`."""
 
-    def rate(step: Any) -> Any:
+    def rate(step: Any, scope: str) -> Any:
         first = convert.to_tensor(learning_rate)
         power = _fraction(step, decay_steps, first)
         power = raw.Floor(power) if staircase else power
-        return raw.Mul(first, raw.Exp(raw.Mul(raw.Neg(_cast(decay_rate, first)), power)))
+        factor = raw.Exp(raw.Mul(raw.Neg(_cast(decay_rate, first)), power))
+        return raw.Mul(first, factor, name=scope)
 
-    return _of_step(rate, global_step, name, "NaturalExpDecay")
+    return _of_step(rate, global_step, name, "ExponentialDecay")
 
 
 def inverse_time_decay(
@@ -145,12 +148,12 @@ def inverse_time_decay(
 ) -> Any:
     """`learning_rate / (1 + decay_rate * global_step / decay_steps)`."""
 
-    def rate(step: Any) -> Any:
+    def rate(step: Any, scope: str) -> Any:
         first = convert.to_tensor(learning_rate)
         power = _fraction(step, decay_steps, first)
         power = raw.Floor(power) if staircase else power
         below = raw.Add(_number(1.0, first), raw.Mul(_cast(decay_rate, first), power))
-        return raw.RealDiv(first, below)
+        return raw.RealDiv(first, below, name=scope)
 
     return _of_step(rate, global_step, name, "InverseTimeDecay")
 
@@ -176,7 +179,7 @@ def cosine_decay(
 ) -> Any:
     """Half a period of a cosine in `decay_steps`, down to `alpha * learning_rate`."""
 
-    def rate(step: Any) -> Any:
+    def rate(step: Any, scope: str) -> Any:
         first = convert.to_tensor(learning_rate)
         wave = _cosine(_done(step, decay_steps, first))
         return raw.Mul(first, _above(wave, alpha))
@@ -199,7 +202,7 @@ def cosine_decay_restarts(
 ) -> Any:
     """Cosines one after the other: each `t_mul` times as long and `m_mul` times as high as the last."""
 
-    def rate(step: Any) -> Any:
+    def rate(step: Any, scope: str) -> Any:
         first = convert.to_tensor(learning_rate)
         done = _fraction(step, first_decay_steps, first)
         one = _number(1.0, first)
@@ -213,7 +216,7 @@ def cosine_decay_restarts(
             before = raw.RealDiv(raw.Sub(one, length), _number(1.0 - t_mul, first))
             done = raw.RealDiv(raw.Sub(done, before), length)
         wave = raw.Mul(raw.Pow(_number(m_mul, first), number), _cosine(done))
-        return raw.Mul(first, _above(wave, alpha))
+        return raw.Mul(first, _above(wave, alpha), name=scope)
 
     return _of_step(rate, global_step, name, "SGDRDecay")
 
@@ -229,11 +232,11 @@ def linear_cosine_decay(
 ) -> Any:
     """A line down to 0, times a cosine of `num_periods` periods."""
 
-    def rate(step: Any) -> Any:
+    def rate(step: Any, scope: str) -> Any:
         first = convert.to_tensor(learning_rate)
-        return raw.Mul(
-            first, _on_a_line(_done(step, decay_steps, first), None, num_periods, alpha, beta)
-        )
+        done = _done(step, decay_steps, first)
+        line = _on_a_line(done, None, num_periods, alpha, beta)
+        return raw.Mul(first, line, name=scope)
 
     return _of_step(rate, global_step, name, "LinearCosineDecay")
 
@@ -259,7 +262,7 @@ def noisy_linear_cosine_decay(
 ) -> Any:
     """As `linear_cosine_decay`, with normal numbers added to the line, whose variance falls with the steps."""
 
-    def rate(step: Any) -> Any:
+    def rate(step: Any, scope: str) -> Any:
         first = convert.to_tensor(learning_rate)
         at = raw.Minimum(_cast(step, first), _cast(decay_steps, first))
         fall = raw.Pow(raw.Add(_number(1.0, first), at), _number(variance_decay, first))
@@ -267,6 +270,7 @@ def noisy_linear_cosine_decay(
         shape = np.zeros(0, np.int32)
         noise = raw.Mul(deviation, raw.RandomStandardNormal(shape, dtype=first.dtype))
         done = _done(step, decay_steps, first)
-        return raw.Mul(first, _on_a_line(done, noise, num_periods, alpha, beta))
+        line = _on_a_line(done, noise, num_periods, alpha, beta)
+        return raw.Mul(first, line, name=scope)
 
     return _of_step(rate, global_step, name, "NoisyLinearCosineDecay")

@@ -5,11 +5,15 @@ Follows https://www.tensorflow.org/api_docs/python/tf/compat/v1/losses.
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.dtypes import float32
 from intaglio.compat_v1.variable_scopes import GraphKeys, add_to_collection, get_collection
 from intaglio.composite_ops.math import reductions
+from intaglio.composite_ops.math.casting import cast
 from intaglio.composite_ops.nn import losses as nn_losses
 from intaglio.opdef import convert, raw
 from intaglio.trace import scopes
@@ -44,9 +48,33 @@ class Reduction:
             raise ValueError(f"Invalid Reduction Key {key}.")
 
 
+_Loss = Callable[..., Any]
+
+
+def _scoped(default: str) -> Callable[[_Loss], _Loss]:
+    """Puts the ops of a loss into the name scope that its argument `scope` names, or else `default`.
+
+    The loss gets the scope's whole name as `scope`, with which it opens the same scope again.
+    """
+
+    def decorate(loss: _Loss) -> _Loss:
+        bind = inspect.signature(loss).bind
+
+        @functools.wraps(loss)
+        def scoped(*args: Any, **kwargs: Any) -> Any:
+            arguments = bind(*args, **kwargs).arguments
+            with scopes.name_scope(arguments.get("scope") or default) as scope:
+                return loss(**{**arguments, "scope": scope})
+
+        return scoped
+
+    return decorate
+
+
 _BY_WEIGHTS = Reduction.SUM_BY_NONZERO_WEIGHTS
 
 
+@_scoped("weighted_loss")
 def compute_weighted_loss(
     losses: Any,
     weights: Any = 1.0,
@@ -61,8 +89,8 @@ def compute_weighted_loss(
     Reduction.validate(reduction)
     values = convert.to_tensor(losses)
     kind = values.dtype
-    values = raw.Cast(values, DstT=float32)
-    factors = raw.Cast(convert.to_tensor(weights), DstT=float32)
+    values = cast(values, float32)
+    factors = cast(weights, float32)
     if factors.shape.rank not in (None, 0) and factors.shape.rank != values.shape.rank:
         raise ValueError(
             "weights can not be broadcast to values. values.rank="
@@ -75,13 +103,13 @@ def compute_weighted_loss(
         loss = reductions.reduce_sum(weighted)
         whole = raw.BroadcastTo(factors, raw.Shape(values))
         if reduction == Reduction.MEAN:
-            loss = raw.DivNoNan(loss, reductions.reduce_sum(whole))
+            loss = raw.DivNoNan(loss, reductions.reduce_sum(whole), name="value")
         elif reduction == _BY_WEIGHTS:
             present = raw.Cast(raw.NotEqual(whole, raw.ZerosLike(whole)), DstT=float32)
-            loss = raw.DivNoNan(loss, reductions.reduce_sum(present))
+            loss = raw.DivNoNan(loss, reductions.reduce_sum(present), name="value")
         elif reduction == Reduction.SUM_OVER_BATCH_SIZE:
-            loss = raw.DivNoNan(loss, raw.Cast(raw.Size(values), DstT=float32))
-    result = raw.Cast(loss, DstT=kind)
+            loss = raw.DivNoNan(loss, raw.Cast(raw.Size(values), DstT=float32), name="value")
+    result = cast(loss, kind)
     add_loss(result, loss_collection)
     return result
 
@@ -107,7 +135,7 @@ def get_regularization_loss(
 ) -> Any:
     """The sum of the regularization losses."""
     found = get_regularization_losses(scope)
-    return raw.AddN(found) if found else convert.to_tensor(0.0)
+    return raw.AddN(found, name=name) if found else convert.to_tensor(0.0)
 
 
 def get_total_loss(
@@ -129,13 +157,13 @@ def _pair(labels: Any, predictions: Any) -> tuple[Any, Any]:
         raise ValueError("Argument `labels` must not be None.")
     if predictions is None:
         raise ValueError("Argument `predictions` must not be None.")
-    x = raw.Cast(convert.to_tensor(predictions), DstT=float32)
-    y = raw.Cast(convert.to_tensor(labels), DstT=float32)
+    x, y = cast(predictions, float32), cast(labels, float32)
     if not x.shape.is_compatible_with(y.shape):
         raise ValueError(f"Shapes {x.shape} and {y.shape} are incompatible")
     return y, x
 
 
+@_scoped("absolute_difference")
 def absolute_difference(
     labels: Any,
     predictions: Any,
@@ -150,6 +178,7 @@ def absolute_difference(
     return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
 
 
+@_scoped("mean_squared_error")
 def mean_squared_error(
     labels: Any,
     predictions: Any,
@@ -164,6 +193,7 @@ def mean_squared_error(
     return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
 
 
+@_scoped("huber_loss")
 def huber_loss(
     labels: Any,
     predictions: Any,
@@ -181,6 +211,7 @@ def huber_loss(
     return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
 
 
+@_scoped("log_loss")
 def log_loss(
     labels: Any,
     predictions: Any,
@@ -196,6 +227,7 @@ def log_loss(
     return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
 
 
+@_scoped("hinge_loss")
 def hinge_loss(
     labels: Any,
     logits: Any,
@@ -210,6 +242,7 @@ def hinge_loss(
     return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
 
 
+@_scoped("cosine_distance_loss")
 def cosine_distance(
     labels: Any,
     predictions: Any,
@@ -229,6 +262,7 @@ def cosine_distance(
     return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
 
 
+@_scoped("sigmoid_cross_entropy_loss")
 def sigmoid_cross_entropy(
     multi_class_labels: Any,
     logits: Any,
@@ -240,13 +274,14 @@ def sigmoid_cross_entropy(
 ) -> Any:
     """The cross entropy of independent classes."""
     x = convert.to_tensor(logits)
-    y = raw.Cast(convert.to_tensor(multi_class_labels), DstT=x.dtype)
+    y = cast(multi_class_labels, x.dtype)
     if label_smoothing > 0:
         y = y * (1 - label_smoothing) + 0.5 * label_smoothing
     loss = nn_losses.sigmoid_cross_entropy_with_logits(labels=y, logits=x)
     return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
 
 
+@_scoped("softmax_cross_entropy_loss")
 def softmax_cross_entropy(
     onehot_labels: Any,
     logits: Any,
@@ -258,7 +293,7 @@ def softmax_cross_entropy(
 ) -> Any:
     """The cross entropy of classes that exclude one another."""
     x = convert.to_tensor(logits)
-    y = raw.Cast(convert.to_tensor(onehot_labels), DstT=x.dtype)
+    y = cast(onehot_labels, x.dtype)
     if label_smoothing > 0:
         classes = raw.Cast(raw.GatherV2(raw.Shape(y), 1, 0), DstT=x.dtype)
         y = y * (1 - label_smoothing) + label_smoothing / classes
@@ -266,6 +301,7 @@ def softmax_cross_entropy(
     return compute_weighted_loss(loss, weights, scope, loss_collection, reduction)
 
 
+@_scoped("sparse_softmax_cross_entropy_loss")
 def sparse_softmax_cross_entropy(
     labels: Any,
     logits: Any,
@@ -285,6 +321,7 @@ def sparse_softmax_cross_entropy(
     return compute_weighted_loss(loss, factors, scope, loss_collection, reduction)
 
 
+@_scoped("mean_pairwise_squared_error")
 def mean_pairwise_squared_error(
     labels: Any,
     predictions: Any,
@@ -296,21 +333,20 @@ def mean_pairwise_squared_error(
 
     Weights are a scalar, or one for each example. Raises ValueError for shapes that do not fit.
     """
-    with scopes.name_scope(scope or "mean_pairwise_squared_error"):
-        wanted = raw.Cast(convert.to_tensor(labels), DstT=float32)
-        found = raw.Cast(convert.to_tensor(predictions), DstT=float32)
-        found.shape.assert_is_compatible_with(wanted.shape)
-        factors = raw.Cast(convert.to_tensor(weights), DstT=float32)
-        errors = raw.Sub(found, wanted)
-        axes = raw.Range(1, raw.Rank(errors), 1)
-        present = raw.Cast(raw.NotEqual(factors, raw.ZerosLike(factors)), DstT=float32)
-        count = raw.Sum(raw.BroadcastTo(present, raw.Shape(errors)), axes, keep_dims=True)
-        squares = raw.Sum(raw.Square(errors), axes, keep_dims=True)
-        total = raw.Sum(errors, axes, keep_dims=True)
-        first = 2.0 * raw.DivNoNan(squares, raw.Maximum(count - 1.0, 0.0))
-        second = 2.0 * raw.DivNoNan(raw.Square(total), raw.Maximum(count * (count - 1.0), 0.0))
-        loss = reductions.reduce_sum(raw.Mul(first - second, factors))
-        some = raw.Greater(reductions.reduce_sum(count), 0.0)
-        result = raw.SelectV2(some, loss, raw.ZerosLike(loss))
-        add_loss(result, loss_collection)
-        return result
+    wanted = cast(labels, float32)
+    found = cast(predictions, float32)
+    found.shape.assert_is_compatible_with(wanted.shape)
+    factors = cast(weights, float32)
+    errors = raw.Sub(found, wanted)
+    axes = raw.Range(1, raw.Rank(errors), 1)
+    present = raw.Cast(raw.NotEqual(factors, raw.ZerosLike(factors)), DstT=float32)
+    count = raw.Sum(raw.BroadcastTo(present, raw.Shape(errors)), axes, keep_dims=True)
+    squares = raw.Sum(raw.Square(errors), axes, keep_dims=True)
+    total = raw.Sum(errors, axes, keep_dims=True)
+    first = 2.0 * raw.DivNoNan(squares, raw.Maximum(count - 1.0, 0.0))
+    second = 2.0 * raw.DivNoNan(raw.Square(total), raw.Maximum(count * (count - 1.0), 0.0))
+    loss = reductions.reduce_sum(raw.Mul(first - second, factors))
+    some = raw.Greater(reductions.reduce_sum(count), 0.0)
+    result = raw.SelectV2(some, loss, raw.ZerosLike(loss), name="value")
+    add_loss(result, loss_collection)
+    return result

@@ -60,7 +60,7 @@ def _float(values: Any, dtype: Any = float32) -> Any:
 
 def added(variable: Any, amount: Any) -> Any:
     """The variable's value after an addition."""
-    return convert.to_tensor(variable.assign_add(amount))
+    return convert.to_tensor(variable.assign_add(amount), name="AssignAdd")
 
 
 def safe(a: Any, b: Any, name: str | None = None) -> Any:
@@ -306,7 +306,7 @@ def _count(kind: str, labels: Any, predictions: Any, weights: Any) -> Metric:
     hits = _float(raw.LogicalAnd(_is(labels, label), _is(predictions, prediction)))
     if weights is not None:
         hits = hits * _weighted(hits, weights)
-    return convert.to_tensor(count), added(count, _total(hits))
+    return raw.Identity(count), added(count, _total(hits))
 
 
 def _as_bools(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any, Any]:
@@ -398,7 +398,7 @@ def counts_at(
         hits = _float(raw.LogicalAnd(_is(true, label), _is(above, prediction)))
         hits = raw.Sum(hits if each is None else hits * each, [1])
         count = metric_variable(kind, [len(thresholds)])
-        found[kind] = convert.to_tensor(count), added(count, hits)
+        found[kind] = raw.Identity(count), added(count, hits)
     return found
 
 

@@ -12,8 +12,8 @@ from typing import Any
 from intaglio.base import later
 
 # A line is `namespace.name: parameters = function of TensorFlow 2`. A parameter `old>new` has another
-# name there, `old-` none (it is accepted and not used), `p=value` a default of its own. One that
-# is None is not passed on.
+# name there, `old-` none (it is accepted and not used), `p~name` a default of its own; `p=1` is no
+# parameter, but what TensorFlow 2's function gets as `p`. One that is None is not passed on.
 _REDUCTION = "input_tensor axis keepdims name reduction_indices>axis keep_dims>keepdims"
 _COMPARISON = "x y data- summarize message name"
 _ONE_SIDED = "x data- summarize message name"
@@ -74,12 +74,18 @@ TABLE = (
                 for space in ("nn.", "math.")
             ],
             *[
-                f"to_{n}: x name = cast:{d}"
+                f"to_{n}: x name~To{n.capitalize()} = cast:{d}"
                 for n, d in (("float", "float32"), ("double", "float64"))
             ],
             *[
-                f"to_{n}: x name = cast:{n}"
-                for n in ("int32", "int64", "bfloat16", "complex64", "complex128")
+                f"to_{n}: x name~To{label} = cast:{n}"
+                for n, label in (
+                    ("int32", "Int32"),
+                    ("int64", "Int64"),
+                    ("bfloat16", "BFloat16"),
+                    ("complex64", "Complex64"),
+                    ("complex128", "Complex128"),
+                )
             ],
             *[f"{n}: {_FOLD} = {n}" for n in ("foldl", "foldr")],
         ]
@@ -125,7 +131,7 @@ nn.avg_pool2d: value>input ksize strides padding data_format name input = nn.avg
 nn.convolution: input filter>filters padding strides dilation_rate>dilations name data_format filters dilations = nn.convolution
 nn.separable_conv2d: input depthwise_filter pointwise_filter strides padding rate>dilations name data_format dilations = nn.separable_conv2d
 nn.depthwise_conv2d: input filter strides padding rate>dilations name data_format dilations = nn.depthwise_conv2d
-nn.softmax_cross_entropy_with_logits: labels logits dim>axis name axis = compat.v1.nn.softmax_cross_entropy_with_logits_v2
+nn.softmax_cross_entropy_with_logits: labels logits dim>axis name~softmax_cross_entropy_with_logits_sg axis = compat.v1.nn.softmax_cross_entropy_with_logits_v2
 nn.softmax_cross_entropy_with_logits_v2: labels logits axis name dim>axis = nn.softmax_cross_entropy_with_logits
 nn.sparse_softmax_cross_entropy_with_logits: labels logits name = nn.sparse_softmax_cross_entropy_with_logits
 nn.sigmoid_cross_entropy_with_logits: labels logits name = nn.sigmoid_cross_entropy_with_logits
@@ -135,8 +141,8 @@ nn.depth_to_space: input block_size name data_format = nn.depth_to_space
 nn.space_to_depth: input block_size name data_format = nn.space_to_depth
 depth_to_space: input block_size name data_format = nn.depth_to_space
 space_to_depth: input block_size name data_format = nn.space_to_depth
-random.multinomial: logits num_samples seed name output_dtype>dtype = random.categorical
-multinomial: logits num_samples seed name output_dtype>dtype = random.categorical
+random.multinomial: logits num_samples seed name~multinomial output_dtype>dtype = random.categorical
+multinomial: logits num_samples seed name~multinomial output_dtype>dtype = random.categorical
 confusion_matrix: labels predictions num_classes dtype name weights = math.confusion_matrix
 math.confusion_matrix: labels predictions num_classes dtype name weights = math.confusion_matrix
 bincount: arr weights minlength maxlength dtype = math.bincount
@@ -256,7 +262,9 @@ def _function(name: str) -> Any:
     order: list[str] = []
     new: dict[str, str] = {}
     fixed: dict[str, Any] = {}
+    defaults: dict[str, str] = {}
     for entry in entries:
+        entry, _, default = entry.partition("~")
         old, _, value = entry.partition("=")
         if value:
             fixed[old] = int(value)
@@ -264,13 +272,15 @@ def _function(name: str) -> Any:
         own, _, other = old.removesuffix("-").partition(">")
         order.append(own)
         new[own] = "" if old.endswith("-") else other or own
+        if default:
+            defaults[own] = default
     place, _, dtype = target.partition(":")
     if dtype:
         fixed["dtype"] = dtype
 
     def renamed(*args: Any, **kwargs: Any) -> Any:
         return later.named(f"intaglio.tf:{place}")(
-            **_moved(name, order, new, args, kwargs), **fixed
+            **{**defaults, **_moved(name, order, new, args, kwargs)}, **fixed
         )
 
     short = name.rpartition(".")[2]
@@ -278,7 +288,7 @@ def _function(name: str) -> Any:
     renamed.__doc__ = f"`tf.{place}` with the parameters of TensorFlow 1: {', '.join(order)}."
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     parameters = [
-        inspect.Parameter(p, kind, default=inspect.Parameter.empty if i == 0 else None)
+        inspect.Parameter(p, kind, default=defaults.get(p) if i else inspect.Parameter.empty)
         for i, p in enumerate(order)
     ]
     vars(renamed)["__signature__"] = inspect.Signature(parameters)

@@ -63,7 +63,7 @@ class ExponentialMovingAverage(AutoTrackable):
             raise ValueError(
                 f"ExponentialMovingAverage.apply() needs the variables: var_list is {var_list!r}"
             )
-        return ordering.group([self._moved(v) for v in var_list], None, {})
+        return ordering.group([self._moved(v) for v in var_list], self._ema_name, {})
 
     def _moved(self, variable: Any) -> Any:
         is_variable = isinstance(variable, Variable)
