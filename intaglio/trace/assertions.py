@@ -1,4 +1,4 @@
-"""Assertions: checked at once where the values are known, when the graph runs elsewhere.
+"""Assertions: checked at once where the values are known, else when the graph runs.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/debugging.
 """
@@ -32,7 +32,7 @@ def label(name: str, tensor: Tensor) -> str:
     """How a message names an operand."""
     if door.level().eager:
         return f"{name} (shape={tensor.shape} dtype={tensor.dtype.name}) = "
-    if isinstance(tensor, EagerTensor):  # of outside: a constant of that name
+    if isinstance(tensor, EagerTensor):  # the message names it as the constant that captures it
         return f"{name} ({current_name_scope()}/{name}:0) = "
     return f"{name} ({tensor.name}) = "
 
@@ -139,7 +139,7 @@ def _static_text(item: Any) -> str:
 
 
 def every(condition: Any) -> Tensor:
-    """True if all elements are."""
+    """True if all elements are true."""
     if condition.dims is None:
         axes: Any = raw.Range(0, raw.Rank(condition, name="Rank"), 1, name="range")
     else:
@@ -185,7 +185,7 @@ def _compare_now(
 
 
 def compare_zero(kind: str, x: Any, message: Any, summarize: int | None, name: str) -> Any:
-    """`assert_positive` and its kin: `kind` is the condition's text, as in `x > 0`."""
+    """`assert_positive` and the like: `kind` is the condition's text, as in `x > 0`."""
     symbol = kind.split()[1]
     prefix = "" if message is None else f"{message}.  "
     with name_scope(name):

@@ -1,4 +1,4 @@
-"""Asynchronous execution as programs ask for it: ops here are done when they return.
+"""The API of asynchronous execution. Eager ops here are synchronous: done when they return.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/experimental/async_scope.
 """
@@ -11,7 +11,7 @@ from collections.abc import Generator
 
 @contextlib.contextmanager
 def async_scope() -> Generator[None]:
-    """A block whose ops may still run when Python goes on. They are done here, and so are errors.
+    """A block in which TensorFlow runs ops asynchronously. Here they are synchronous, and so are errors.
 
     >>> with tf.experimental.async_scope():
     ...     print(tf.constant(1) + 1)
@@ -21,7 +21,7 @@ def async_scope() -> Generator[None]:
 
 
 def async_clear_error() -> None:
-    """Forgets errors of ops that have not been reported. There are none.
+    """Clears pending errors of asynchronous ops. There are none.
 
     >>> tf.experimental.async_clear_error()
     """

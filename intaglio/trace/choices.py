@@ -109,7 +109,7 @@ def _case_now(
 
 
 def _pairs(pairs: Any, exclusive: bool) -> list[tuple[Tensor, Branch]]:
-    """The pairs as a list. Raises TypeError or ValueError for what they are not."""
+    """The (predicate, function) pairs as a list. Raises TypeError or ValueError for anything else."""
     if not isinstance(pairs, (list, tuple, dict)):
         raise TypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pairs)}")
     if isinstance(pairs, dict):
@@ -261,7 +261,7 @@ def _loop_now(cond: Any, body: Any, loop_vars: Any, maximum_iterations: Any) -> 
 
 
 def _goes_on(condition: Any, limited: bool) -> bool:
-    """What the condition of an eager loop says: as Python has it.
+    """Whether an eager loop continues: the truth of its condition, as Python defines it.
 
     With a limit to the iterations it is an operand of `and`. Raises InvalidArgumentError or
     TypeError for what is no bool then.

@@ -122,7 +122,7 @@ def branch_graph(label: str, kind: str) -> FuncGraph:
 
 
 def set_outputs(graph: FuncGraph, result: Any) -> None:
-    """Makes what a branch came to the outputs of its graph, which is being recorded."""
+    """Sets the outputs of a branch's graph, which is being recorded, to the branch's result."""
     result = nest.map_structure(_as_output, result)
     graph.structured_outputs = result
     flat = nest.flatten(result, expand_composites=True)
@@ -137,7 +137,7 @@ def new_graph(name: str) -> FuncGraph:
 
 
 def hand_on_variables(graph: FuncGraph) -> None:
-    """The graph outside uses the variables that the part uses, and its tapes watch them."""
+    """Notes in the outer graph the variables that the inner one uses, and notifies the outer tapes."""
     for watcher in door.level().watchers:
         for variable in graph.variables:
             watcher.watch_variable(variable)
@@ -150,7 +150,7 @@ def hand_on_variables(graph: FuncGraph) -> None:
 def _as_output(value: Any) -> Any:
     if value is None:
         return None
-    if isinstance(value, Node):  # the operation runs; its result is that it did
+    if isinstance(value, Node):  # an operation has no result: a constant depends on it
         return convert.to_tensor(True)
     return value if is_composite(value) else _inside(convert.to_tensor(value))
 
@@ -233,12 +233,12 @@ def share_captures(graphs: Sequence[FuncGraph], keep: int = 0) -> list[Tensor]:
 
 
 def _stand_in(graph: FuncGraph, outer: Tensor) -> SymbolicTensor:
-    """A placeholder for what the graph does not use."""
+    """A placeholder for a capture that this graph does not use."""
     return graph.placeholder(outer.dtype, outer.dims, "unused", contents_of(outer))
 
 
 def contents_of(tensor: Any) -> Any:
-    """What is known of a resource's contents (Spec), or None."""
+    """The Spec of a resource's contents as far as it is known, or None."""
     if tensor.dtype is not resource:
         return None
     if isinstance(tensor, SymbolicTensor):
@@ -359,7 +359,7 @@ def _invariants(
 
 
 def general_form(value: Any, invariant: Any) -> tuple[Any, list[Any]]:
-    """(what stands for a loop variable in the structure of an iteration, the shapes of its tensors).
+    """(the component of an iteration's structure for a loop variable, the shapes of its tensors).
 
     A composite is any value of the spec then: what it says of its own shape at the start may change.
     """
@@ -368,7 +368,7 @@ def general_form(value: Any, invariant: Any) -> tuple[Any, list[Any]]:
         invariant = convert_shape(TensorShape(as_dims(invariant)))
     if not hasattr(invariant, "_component_specs"):
         return value, [invariant]
-    # An array of tensors has no shape that could change: its spec tells of its elements.
+    # A TensorArray has no shape that could change: the shape of its spec is that of its elements.
     form = value if convert_shape is None else invariant
     return form, [spec.shape for spec in invariant.flatten()]
 

@@ -1,4 +1,4 @@
-"""Automatic control dependencies: what has effects runs, and in program order.
+"""Automatic control dependencies: nodes with effects run, and in program order.
 
 Reads and writes of one resource keep their order, and so do prints, asserts and other effects
 among themselves. Ops without effects run when something needs their outputs: the non-strict

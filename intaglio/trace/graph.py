@@ -1,4 +1,4 @@
-"""`tf.Graph` and the graph of a function: what a recorder writes into.
+"""`tf.Graph`, and `FuncGraph`, the graph of a function: the graphs under construction of a recorder.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/Graph.
 """
@@ -50,7 +50,7 @@ class Graph(GraphBuilder):
     """
 
     building_function = False
-    # Called whenever a node is made: notes what the code on the stack reads of Python's state.
+    # Called for every new node: notes the Python state that the code on the stack reads.
     observe_code: Callable[[Node], None] | None = None
     _unfeedable: frozenset[int] = frozenset()
     _unfetchable: frozenset[int] = frozenset()
@@ -110,7 +110,7 @@ class Graph(GraphBuilder):
         return [v for v in found if hasattr(v, "name") and matches(v.name)]
 
     def get_collection_ref(self, name: Any) -> list[Any]:
-        """The collection itself: what is done to the list is done to the collection."""
+        """The collection itself, as a list that the caller may change."""
         return self._collections.setdefault(name, [])
 
     def add_to_collection(self, name: Any, value: Any) -> None:
@@ -159,7 +159,7 @@ class Graph(GraphBuilder):
         yield container_name
 
     def switch_to_thread_local(self) -> None:
-        """Gives every thread scopes of its own from now on. They are so from the beginning."""
+        """Gives every thread scopes of its own; scopes are always per thread here."""
 
     def op_def_for_type(self, type: str) -> Any:
         """The declaration of an op type as an OpDef message. Raises KeyError if there is none."""
@@ -212,7 +212,7 @@ class Graph(GraphBuilder):
         compute_shapes: bool = True,
         compute_device: bool = True,
     ) -> Node:
-        """A new operation, by its type: what `raw_ops` does, without converting anything.
+        """A new operation of this type. Like `raw_ops`, but inputs are not converted.
 
         Args:
           op_type: the name of the op.
@@ -249,7 +249,7 @@ class Graph(GraphBuilder):
         return Spec(from_numpy(array.dtype), array.shape, array)
 
     def capture(self, tensor: Tensor, name: str | None = None) -> SymbolicTensor:
-        """A tensor of elsewhere as a value of this graph. Raises ValueError: plain graphs capture nothing."""
+        """An outer tensor as a value of this graph. Raises ValueError: plain graphs capture nothing."""
         if isinstance(tensor, EagerTensor):
             argument = (name or "x").rpartition("/")[2]
             raise RuntimeError(
@@ -292,17 +292,17 @@ class FuncGraph(Graph):
         self.structured_outputs: Any = None
         self.captured: dict[int, tuple[Tensor, SymbolicTensor]] = {}
         self.variable_refs: dict[int, Any] = {}
-        # Set while a function is traced: called when the function makes a variable.
+        # Called when the function creates a variable; set while it is traced.
         self.admit_variable: Callable[[Any], None] | None = None
-        # Makes variables, each once in its line; None where each call makes one.
+        # Creates variables once for each line, under `variables("once_per_site")`; else None.
         self.variable_sites: Callable[[Callable[[], Any]], Any] | None = None
-        # The values of the call that traces, for variables whose first value depends on them.
+        # The argument values of the tracing call, for initial values that depend on them.
         self.example: dict[int, Any] = {}
         self.enclosing: Any = getattr(door.level(), "graph", None)
         self.observe_code = getattr(self.enclosing, "observe_code", None)
         # Whether it is part of a function with `jit_compile=True`, which XLA compiles in TensorFlow.
         self.compiled_whole: bool = getattr(self.enclosing, "compiled_whole", False)
-        # The attributes of Python's objects that were declared as state, and that the trace uses.
+        # The attributes of Python objects that are declared as state, and that the trace uses.
         self.declared: tuple[Any, ...] = ()
 
     @property
@@ -317,7 +317,7 @@ class FuncGraph(Graph):
         return f"FuncGraph(name={self.name}, id={id(self)})"
 
     def capture(self, tensor: Tensor, name: str | None = None) -> SymbolicTensor:
-        """A tensor of outside as an input of this graph; small eager ones become constants.
+        """An outer tensor as an input of this graph; small eager ones become constants.
 
         Raises InaccessibleTensorError or TypeError for a tensor of a graph that is finished.
         """
@@ -348,9 +348,9 @@ class FuncGraph(Graph):
         return value
 
     def drop_read(self, variable: Any, value: SymbolicTensor) -> None:
-        """Takes the read of a variable out again that gave `value`, which nothing uses.
+        """Removes the variable read that produced `value`, which nothing uses.
 
-        So is its capture, if nothing else uses the variable.
+        The capture is removed too, if nothing else uses the variable.
         """
         dropped = {id(value.node), *[id(i.node) for i in value.node.inputs]}
         self.nodes[:] = [n for n in self.nodes if id(n) not in dropped]
@@ -364,7 +364,7 @@ class FuncGraph(Graph):
 
     @property
     def captures(self) -> list[tuple[Tensor, SymbolicTensor]]:
-        """(outer tensor, input) of what became an input, in order."""
+        """The (outer tensor, input) pairs of the captures, in order."""
         return [pair for pair in self.captured.values() if pair[1].node.op is raw.Placeholder]
 
     @property
@@ -390,7 +390,7 @@ class FuncGraph(Graph):
     def watch_variable(self, variable: Any) -> None:
         """Notes that the function uses the variable."""
         known = self.variable_refs.get(id(variable))
-        if known is None or known() is not variable:  # one that is gone had the number
+        if known is None or known() is not variable:  # a collected variable had the same id
             self.variable_refs[id(variable)] = weakref.ref(variable)
 
     def note_effects(self, node: Node) -> None:
@@ -404,11 +404,11 @@ class FuncGraph(Graph):
         return any(g.reaches(tensor) for g in graphs if isinstance(g, FuncGraph) and g is not self)
 
     def reaches(self, tensor: Any) -> bool:
-        """True if a tensor of a graph that is finished can be captured nevertheless."""
+        """True if a tensor of a finished graph can be captured nevertheless."""
         return False
 
     def freeze_function(self) -> FrozenGraph:
-        """The finished graph, without work that neither outputs nor effects need."""
+        """The finished graph, without nodes that neither outputs nor effects need."""
         self.get_operations()
         nodes = walk.live_nodes(self.nodes, self.outputs)
         kept = {id(n) for n in nodes}
@@ -417,7 +417,7 @@ class FuncGraph(Graph):
 
 
 def _is_small_constant(value: Any) -> bool:
-    """True for what a graph keeps as a constant: nothing that a tape might watch."""
+    """True for a small tensor that a graph keeps as a constant: its dtype excludes watching by a tape."""
     return (
         _is_array(value)
         and value.size <= MAX_CAPTURED_CONSTANT_ELEMENTS

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-MIN_BYTES = 1 << 20  # of what counts as large
+MIN_BYTES = 1 << 20  # size in bytes of the smallest large constant
 
 _known: weakref.WeakValueDictionary[Any, np.ndarray] = weakref.WeakValueDictionary()
 

@@ -76,7 +76,7 @@ class Rows:
     # -- recorded ------------------------------------------------------------------------
 
     def lists(self) -> list[Tensor]:
-        """What a recorded loop carries to take rows from."""
+        """The loop-carried tensor lists that a recorded loop takes rows from."""
         return [
             raw.TensorListFromTensor(t if self.reverse else raw.ReverseV2(t, [0]), _row_form(t))
             for t in self.flat
@@ -84,7 +84,7 @@ class Rows:
         ]
 
     def take(self, iteration: Any, lists: Sequence[Tensor]) -> tuple[Any, list[Tensor]]:
-        """The row of an iteration, and the lists without it."""
+        """The row of an iteration, and the lists that the next iteration takes."""
         source = iter(lists)
         rest: list[Tensor] = []
         rows: list[Tensor] = []
@@ -111,7 +111,7 @@ def _row_form(tensor: Tensor) -> np.ndarray:
 
 
 class Stack:
-    """Values of each iteration, put together as the rows of one tensor each."""
+    """Stacks the values of all iterations, as the rows of one tensor for each component."""
 
     def __init__(self, dtypes: Sequence[DType], count: int | None) -> None:
         self.dtypes = dtypes
@@ -238,7 +238,7 @@ def fold_rows(
     reverse: bool,
     name: str,
 ) -> Any:
-    """`fn` of what was gathered so far and the next row, from the first row or an initializer."""
+    """`fn(accumulated, row)` for each row, starting with the first row or an initializer."""
     if not callable(fn):
         raise TypeError(f"{fn.__class__.__name__} is not callable")
     with name_scope(name):
@@ -272,7 +272,7 @@ def _fold_now(fn: Callable[[Any, Any], Any], rows: Rows, initializer: Any) -> An
 
 
 def _first(rows: Rows, initializer: Any) -> tuple[Any, list[Tensor], int]:
-    """What a recorded fold begins with: its value, the lists of rows, the first iteration."""
+    """The initial state of a recorded fold: its value, the lists of rows, the first iteration."""
     lists = rows.lists()
     if initializer is not None:
         return nest.map_structure(convert.to_tensor, initializer), lists, 0
@@ -281,7 +281,7 @@ def _first(rows: Rows, initializer: Any) -> tuple[Any, list[Tensor], int]:
 
 
 def _like(result: Any, value: Any, flat: Sequence[Tensor]) -> list[Tensor]:
-    """What a step returned, flat, of the structure and dtypes that it was given."""
+    """The flat result of a step, checked to have the structure and dtypes of its argument."""
     nest.assert_same_structure(value, result, False)
     return [
         convert.to_tensor(v, dtype_hint=before.dtype)

@@ -19,7 +19,7 @@ from intaglio.opdef.tensor import Tensor
 
 
 class _Switch(Inherited):
-    """Whether this thread checks; how much of stacks it shows."""
+    """Whether this thread checks, and the limits for the stacks in its messages."""
 
     def __init__(self) -> None:
         self.on = False
@@ -58,7 +58,7 @@ def enable_check_numerics(stack_height_limit: int = 30, path_length_limit: int =
 
 
 def disable_check_numerics() -> None:
-    """Ends what `enable_check_numerics` began; traced functions keep their checks.
+    """Switches the check off for this thread; traced functions keep their checks.
 
     >>> tf.debugging.disable_check_numerics()
     >>> print(tf.math.log([-1.0]).numpy())
@@ -67,7 +67,7 @@ def disable_check_numerics() -> None:
     if _switch.on:
         _switch.on = False
         _enabled_in.discard(threading.get_ident())
-        if not _enabled_in and _inspect in door.INSPECTORS:  # ops are slower while there are any
+        if not _enabled_in and _inspect in door.INSPECTORS:  # inspectors slow down every op
             door.INSPECTORS.remove(_inspect)
         door.STATE.shift(-1)
 
@@ -183,7 +183,7 @@ def enable_dump_debug_info(
 
 
 def disable_dump_debug_info() -> None:
-    """Nothing is being dumped, and that stays so.
+    """Does nothing: there is no dump to end.
 
     >>> tf.debugging.experimental.disable_dump_debug_info()
     """

@@ -1,8 +1,7 @@
 """Graphs that programs open themselves: `tf.__internal__.FuncGraph(name)`.
 
-Keras 2 opens one for each layer, to infer what the layer returns. In it the layer may meet a tensor
-of the graph of another layer, which is an input from then on. That is an error in the graph
-of a function, which would be called.
+Keras 2 opens one for each layer, to infer the layer's result. A tensor of another layer's graph becomes
+an input of it. In the graph of a function, which would be called, that is an error.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def no_op(name: str | None) -> Any:
 
 
 def group(inputs: Sequence[Any], name: str | None, unknown: dict[str, Any]) -> Any:
-    """A node after all inputs. Raises TypeError for what is no tensor or operation."""
+    """An operation that runs after all inputs. Raises TypeError for other than tensors and operations."""
     if unknown:
         raise ValueError("Unknown keyword arguments: " + ", ".join(unknown))
     if recording() is None:
@@ -36,7 +36,7 @@ def group(inputs: Sequence[Any], name: str | None, unknown: dict[str, Any]) -> A
 
 
 def gathered(tensors: Any, control_inputs: Any, name: str | None) -> list[Any]:
-    """The tensors behind one gate."""
+    """The tensors, each of which is available only after all of them and `control_inputs`."""
     if recording() is None:
         return list(tensors)
     label = name or "tuple"

@@ -83,8 +83,8 @@ class Recorder(Level):
         return self.control
 
     def _argument_name(self, full: str, op: Op, index: int) -> str:
-        """What a constant or captured value is called after the op that takes it."""
-        if not full:  # not named itself yet
+        """The name of a constant or captured value, derived from the op that takes it."""
+        if not full:  # the op has no name itself yet
             return ""
         names = op.node_inputs
         if not op.has_lists:
@@ -176,7 +176,7 @@ class Recorder(Level):
 def describe_failure(
     message: str, op: Op, name: str, inputs: Sequence[SymbolicTensor], attrs: dict[str, Any]
 ) -> str:
-    """An inference error with TensorFlow's node and shapes behind it."""
+    """An inference error, with TensorFlow's description of the node and the shapes appended."""
     known: dict[str, Any] = {**attrs, **op.types_of(inputs, attrs)}
     shown = ", ".join([f"{k}={text}" for k in sorted(known) if (text := _attribute_text(known[k]))])
     names = ", ".join([v.name.removesuffix(":0") for v in inputs])

@@ -36,7 +36,7 @@ from intaglio.trace.recorder import Recorder
 
 
 class _Eager(Inherited):
-    """Scopes that are open where nothing records them."""
+    """The open name scope and devices of this thread while ops run eagerly."""
 
     def __init__(self) -> None:
         self.scope = ""
@@ -72,7 +72,7 @@ def init_scope() -> Generator[None]:
 
 @contextmanager
 def eager_mode() -> Generator[None]:
-    """Ops of the block run at once, in a block of a graph too."""
+    """Executes the ops of the block eagerly, also inside a graph."""
     if door.level().eager:
         yield
         return
@@ -233,7 +233,7 @@ def _local(name: str) -> str:
 
 
 def _is_chosen(name: str) -> bool:
-    """Whether a name says which kind of device it is of."""
+    """Whether a device name specifies the device type."""
     return DeviceSpec.from_string(name).device_type is not None
 
 
@@ -242,7 +242,7 @@ def _types() -> list[str]:
 
 
 def _changes(level: Any, is_chosen: bool) -> bool:
-    """Whether a block on the device of a level changes something: where ops on an accelerator's tensors run."""
+    """Whether a block on a level's device has an effect: it decides where ops on accelerator tensors run."""
     was_chosen = isinstance(level, PlacedLevel) and level.is_chosen
     return was_chosen != is_chosen and bool(list_accelerators())
 
@@ -252,7 +252,7 @@ def _placed_on(level: Any) -> str:
 
 
 def created_on() -> str:
-    """The device of a variable that is created now, in a graph or eagerly."""
+    """The device for a variable that is created now, in a graph or eagerly."""
     level = door.level()
     if isinstance(level, Recorder):
         return (placed(level.device) if level.device else default_device()) or DEVICE

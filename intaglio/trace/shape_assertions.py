@@ -76,7 +76,7 @@ def _check_rank(tensor: Tensor, rest: bool, sizes: list[Any], message: Any) -> N
 
 
 class _Sizes:
-    """The sizes that are bound to symbols."""
+    """The sizes bound to symbols so far."""
 
     def __init__(self, prefix: str, data: Any, summarize: int | None) -> None:
         self.prefix = prefix
@@ -85,7 +85,7 @@ class _Sizes:
         self.found: dict[Any, tuple[Any, Any, int]] = {}
 
     def check(self, constraints: list[Any]) -> None:
-        """Compares every dimension with what was given or found for it."""
+        """Compares every dimension with its given size, or with the size bound to its symbol."""
         for tensor, (_, sizes) in constraints:
             dims = tensor.dims
             for back, size in enumerate(reversed(sizes), 1):

@@ -44,7 +44,7 @@ def call(graph: RecursiveGraph, inputs: Sequence[Tensor]) -> Sequence[Any]:
 
 
 def calling(graph: RecursiveGraph) -> Graph:
-    """A graph that does nothing but call it: a branch or body, for which gradients are known."""
+    """A graph that consists of a call of the graph: a branch or body, which has gradients."""
 
     def body(*values: Any) -> list[Any]:
         for value, original in zip(values, graph.inputs, strict=True):

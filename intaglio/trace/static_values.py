@@ -1,9 +1,9 @@
-"""Values of small integer tensors that follow from constants, for what ops infer from them.
+"""Constant evaluation of small integer tensors, so that inference knows sizes, axes and shapes.
 
-A size that a program computes is a number at the time of the trace where nothing it depends on is left open:
-`tf.zeros(tf.pad([10], [[3, 1]], constant_values=1))` has the shape (1, 1, 1, 10, 1). Rules of inference
-pass on the values of the ops that sizes are mostly computed with; for others the kernels are called, as
-TensorFlow does for its functions of shapes.
+A size that a program computes from constants is a number while it is traced:
+`tf.zeros(tf.pad([10], [[3, 1]], constant_values=1))` has the shape (1, 1, 1, 10, 1). The `infer` rules of
+the ops that compute most sizes propagate values; for other ops the kernels are called, as TensorFlow does
+for its shape functions.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef.spec import Spec, of_array
 from intaglio.runtime import interpreter
 
-# Tensors of more elements are not sizes.
+# Maximum number of elements of an evaluated tensor; larger ones are no sizes.
 MAX_ELEMENTS = 254
-# So many nodes are evaluated for one tensor, at most.
+# Maximum number of nodes evaluated for one tensor.
 MAX_NODES = 64
 
 
 class StaticValues:
-    """The values of one graph's tensors, as far as they have been looked for."""
+    """The values of one graph's tensors that have been evaluated so far."""
 
     __slots__ = ("_found",)
 
@@ -34,7 +34,7 @@ class StaticValues:
         self._found: dict[int, Any] = {}  # by id: an array, or None
 
     def specs_with(self, values: Sequence[SymbolicTensor]) -> list[Spec] | None:
-        """The specs of an op's inputs, with values that inference did not know; None if there are no more."""
+        """The specs of an op's inputs, with the values found by evaluation; None if there are none."""
         specs: list[Spec] | None = None
         for index, value in enumerate(values):
             if value.spec.value is None and value.dtype in (int32, int64):
@@ -65,7 +65,7 @@ class StaticValues:
         try:
             arrays = interpreter.run_node(node, operands)
         except Exception:
-            return  # it is the program's error when the graph runs
+            return  # the same error is raised when the graph runs
         for output, array in zip(node.outputs, arrays, strict=True):
             self._found[id(output)] = np.asarray(array)
 

@@ -1,4 +1,4 @@
-"""Variables that a function creates while it is traced: where this is allowed, and initial values.
+"""Variables created while a function is traced: when that is allowed, and their initial values.
 
 Follows https://www.tensorflow.org/guide/function#creating_tfvariables: a function may create
 variables when it is called for the first time only, and they start with a value computed
@@ -38,7 +38,7 @@ _KEPT_AS = re.compile(r"\s*([\w.]+\.\w+|\w[\w.]*\[.+?\])\s*(?::[^=]+)?=[^=]")
 
 
 def refusal(earlier: Sequence[Frame | None] | None) -> ValueError:
-    """The error of a variable that is made on a later call; `earlier`: where the first one made some."""
+    """The error for a variable created after the first call; `earlier`: the lines that created some then."""
     error = ValueError(SINGLETON if earlier else LATER)
     here = origins.innermost()
     if here is None:
@@ -56,7 +56,7 @@ def refusal(earlier: Sequence[Frame | None] | None) -> ValueError:
     return error
 
 
-# -- variables that each line makes once ---------------------------------------------------------
+# -- `variables("once_per_site")` ----------------------------------------------------------------
 
 Mode = Literal["singleton", "once_per_site"]
 MODES = ("singleton", "once_per_site")
@@ -65,7 +65,7 @@ _mode = ContextVar[str]("variables", default="singleton")
 
 @contextmanager
 def variables(mode: Mode) -> Generator[None]:
-    """How traced functions may make variables, in the block and in this thread.
+    """Sets when traced functions may create variables, in the block and in this thread.
 
     `"singleton"` is TensorFlow's rule: on the first call only. With `"once_per_site"` a line that makes a
     variable makes it in the first trace of a function and finds it again in later ones, with the value
@@ -88,14 +88,14 @@ def variables(mode: Mode) -> Generator[None]:
 
 
 class Sites:
-    """The variables that a function's lines have made, for its later traces."""
+    """The variables by the lines of a function that created them, for its later traces."""
 
     def __init__(self) -> None:
         self._variables: dict[Any, Any] = {}
         self._lock = lasting_lock()
 
     def of_trace(self) -> Callable[[Callable[[], Any]], Any] | None:
-        """What a trace that begins now makes its variables with; None under TensorFlow's rule."""
+        """The creator of variables for a trace that begins now; None under TensorFlow's rule."""
         if _mode.get() != "once_per_site":
             return None
         outside = len(origins.stack())
@@ -118,7 +118,7 @@ class Sites:
 
 
 def at_site(make: Callable[[], Any]) -> Any:
-    """The variable that `make` gives; the one of the same line if the function being traced has it."""
+    """The existing variable of the same line if the function being traced has one, else that of `make`."""
     for level in reversed(door.stack().levels):
         if level.eager:
             break
@@ -155,7 +155,7 @@ _collections = _Collections()
 
 @contextmanager
 def collected_in(names: list[Any] | None) -> Generator[None]:
-    """Variables of plain graphs join these collections; None for the usual ones."""
+    """Adds variables of plain graphs in the block to these collections; None: to the usual ones."""
     outer, _collections.names = _collections.names, names
     try:
         yield
@@ -188,7 +188,7 @@ def lift(tensor: Tensor) -> EagerTensor:
 
 
 def nodes_above(tensor: SymbolicTensor) -> Sequence[Node]:
-    """The nodes that a tensor is computed from, in order."""
+    """The nodes that a tensor depends on, in order."""
     wanted: dict[int, Node] = {}
     work = [tensor.node]
     while work:
