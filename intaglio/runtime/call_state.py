@@ -1,8 +1,8 @@
-"""What a call of a graph may change, as it was before: variables among its inputs, random streams.
+"""A snapshot of the state that a call of a graph may change: variables among its inputs, random streams.
 
-Who runs a call several times (to check machine code, to find an op) runs it on copies of the
-variables. A copy costs no memory: a write to a variable whose array has other references goes to
-another array.
+A tool that runs a call several times (to check machine code, to find an op) runs it on copies of the
+variables. A copy costs no memory until it is written: a write to a variable whose array has other
+references allocates another array.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Run = Callable[..., Sequence[Any]]
 
 
 def streams(graph: Graph) -> list[Any]:
-    """The streams of random numbers that a graph draws from."""
+    """The random streams that a graph draws from."""
     graphs = [*walk.nested(graph), graph]
     return [
         interpreter.kept(node, SERVICES.stream)
@@ -36,10 +36,10 @@ def contents(arguments: Sequence[Any]) -> list[Any]:
 
 
 class CallState:
-    """The variables among a call's arguments as they are now, and where streams are."""
+    """The current values of the variables among a call's arguments, and the positions of random streams."""
 
     def __init__(self, arrays: Sequence[Any], streams: Sequence[Any] = ()) -> None:
-        # One that has no value stays without: what runs raises for it.
+        # The copy of an uninitialized variable is uninitialized: the run raises for it.
         self._values = {
             id(a): a.read() for a in arrays if isinstance(a, Resource) and a.initialized
         }
@@ -57,19 +57,19 @@ class CallState:
         return [copies.get(id(a), a) for a in self._arrays]
 
     def rewind(self) -> None:
-        """Takes the streams back."""
+        """Resets the streams to their positions in the snapshot."""
         for stream, mark in self._marks:
             stream.back(mark)
 
     def restore(self) -> None:
-        """Gives the variables themselves the values that they had, and takes the streams back."""
+        """Assigns the snapshot's values to the variables themselves, and resets the streams."""
         for a in self._arrays:
             if isinstance(a, Resource) and id(a) in self._values:
                 a.assign(self._values[id(a)])
         self.rewind()
 
     def run(self, run: Run) -> list[Any]:
-        """Results of a call on copies, and what the copies are then."""
+        """The results of a call on copies, and the values of the copies after it."""
         self.rewind()
         arguments = self.arguments()
         results = run(*arguments)

@@ -1,9 +1,9 @@
-"""A cache of arrays derived from an array, valid while that one is unchanged: transformed filters.
+"""A cache of arrays derived from another array, such as transformed filters, valid while it is unchanged.
 
-An array with other references is never written to: a variable that is assigned gets another one, but
-if nothing else refers to it (`resources`) it is written in place, and its derived arrays are dropped
-first. So code that has the array may use its derived arrays, in any thread. They are freed
-with the array, and the oldest of them when they take too many bytes.
+An array with other references is never written to: an assignment replaces a variable's array. Only if the
+variable holds the sole reference (`resources`) is it written in place, and its derived arrays are dropped
+first. So code that holds the array may use its derived arrays, in any thread. They are freed
+with the array; beyond `MAX_BYTES` the oldest are freed first.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Derived:
         self.size = 0
 
     def of(self, array: Any, key: Any, make: Callable[[Any], Any]) -> Any:
-        """What `make` returns for an array that the caller holds; the same again for the same key."""
+        """The cached result of `make` for this key and an array that the caller holds."""
         found = self._kept.get(id(array))
         if found is not None and found[0]() is array:
             derived = found[1].get(key)
@@ -57,7 +57,7 @@ class Derived:
                 self._drop(next(iter(self._kept)))
 
     def forget(self, array: Any) -> None:
-        """Says that an array is about to be written to, by the only one that holds it."""
+        """Drops the derived arrays of an array, before its sole owner writes to it."""
         if self._kept and id(array) in self._kept:
             with self._lock:
                 self._drop(id(array))

@@ -1,9 +1,8 @@
 """The fast path of eager calls: for each op one generated function from arguments to result.
 
-The door binds, converts and checks in general; most calls have tensors, short lists of
-integers and attributes that are of the right kind already. For those the function generated here
-calls the kernel directly. It declines all other calls, and the door handles them,
-which also words all errors.
+The door handles any call: it binds, converts and checks. Most calls need no conversion, as they have
+tensors, short lists of integers and valid attributes. For those the function generated here calls the
+kernel directly. It declines all other calls; the door executes them and raises all errors.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ _NUMBERS = frozenset([d.numpy for d in dtypes.ALL if d.is_integer]) | _LIMITS.ke
 
 
 def literal(value: Any, dtype: Any, allowed: frozenset[Any]) -> Any:
-    """A Python value as an array of `dtype` (None: of its own); None if there is a doubt."""
+    """A Python value as an array of `dtype` (None: its default dtype); None if the door has to convert it."""
     kind = type(value)
     if kind is int:
         if dtype is None or dtype is _INT32:
@@ -67,7 +66,7 @@ def literal(value: Any, dtype: Any, allowed: frozenset[Any]) -> Any:
 
 
 def listed(values: Any, allowed: frozenset[Any]) -> Any:
-    """The arrays of a list of eager tensors of one dtype; None if it is no such list."""
+    """The arrays of a list of eager tensors of one dtype; None for any other value."""
     kind = type(values)
     if (kind is not list and kind is not tuple) or not values:
         return None
@@ -88,7 +87,7 @@ def listed(values: Any, allowed: frozenset[Any]) -> Any:
 def record(
     watchers: Any, op: Op, attrs: dict[str, Any], operands: Any, used: Any, outputs: Any
 ) -> None:
-    """Shows the watchers a call, with its inputs as they were given where they are tensors."""
+    """Notifies the watchers of a call; inputs that were passed as tensors are passed on as they are."""
     inputs: list[Any] = []
     for value, array in zip(operands, used, strict=True):
         if type(array) is list:
@@ -102,7 +101,7 @@ def record(
 
 
 def decline(watchers: Any, *args: Any, **kwargs: Any) -> Any:
-    """Stands for the ops that always go through the door."""
+    """The function of ops whose calls always go through the door."""
     return DECLINED
 
 
@@ -136,7 +135,7 @@ def _stored(op: Op, arg: Arg) -> frozenset[Any]:
 
 
 class _DirectCallSource:
-    """Writes one op's function."""
+    """Generates the source of one op's function."""
 
     def __init__(self, op: Op) -> None:
         self.op = op
@@ -161,7 +160,7 @@ class _DirectCallSource:
             "_op": op,
             "_kernel": short_floats.dispatched(op.by_dtype, op.kernel_fn),
         }
-        # Where each type variable shows: the array that has decided it.
+        # The expression of the array that determines each type variable.
         self.deciding: dict[str, str] = {}
 
     def function(self) -> Direct:
@@ -221,7 +220,7 @@ class _DirectCallSource:
         self.lines.append(f"if {name}.__class__ is _EagerTensor:")
         self.lines.append(f"    {x} = {name}._array")
         self.lines.append(f"    if {wrong}: return _DECLINED")
-        if later and not decided:  # a tensor that comes later decides before it
+        if later and not decided:  # a later tensor takes precedence in determining the type
             self.lines.append("else: return _DECLINED")
         else:
             self.lines.append("else:")

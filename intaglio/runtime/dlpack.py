@@ -26,7 +26,7 @@ HOST = (1, 0)
 
 
 class _Head(ctypes.Structure):
-    """The head of a DLManagedTensor."""
+    """The leading fields of the C struct DLManagedTensor."""
 
     _fields_ = [
         ("data", ctypes.c_void_p),
@@ -40,7 +40,7 @@ class _Head(ctypes.Structure):
 
 
 class _Capsule:
-    """A capsule in the form that `numpy.from_dlpack` takes."""
+    """A capsule as an object with `__dlpack__`, which `numpy.from_dlpack` takes."""
 
     def __init__(self, capsule: Any, device: tuple[int, int] = HOST) -> None:
         self._capsule = capsule
@@ -62,14 +62,14 @@ def export(tensor: Any, **options: Any) -> Any:
     array = exportable(tensor)
     if tensor.dtype is not bfloat16:
         return array.__dlpack__(**options)
-    options.pop("max_version", None)  # the older form, whose head is laid out as above
+    options.pop("max_version", None)  # requests the unversioned struct, whose layout is `_Head`
     capsule = array.view(np.uint16).__dlpack__(**options)
     _head(capsule).code = BFLOAT
     return capsule
 
 
 def _of_accelerator(capsule: Any, head: _Head) -> Tensor:
-    """The tensor of a capsule with memory of an accelerator. Raises InvalidArgumentError if it is not here."""
+    """The tensor of a capsule with accelerator memory. Raises InvalidArgumentError for an absent device."""
     kind = head.device_type
     exporter = _Capsule(capsule, (kind, head.device_id))
     if not list_accelerators():

@@ -67,7 +67,7 @@ DEFAULT_NAMES = frozenset(
 
 
 class _NoScope:
-    """Nothing to name: the scope of eager ops."""
+    """The name scope of eager ops, which have no names."""
 
     __slots__ = ()
 
@@ -179,7 +179,7 @@ def _symbolic_outside(op: Op, inputs: Sequence[Tensor]) -> Exception:
 def explain(
     op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None, error: Exception
 ) -> Exception:
-    """The TensorFlow error for a kernel's failure: inference often has a better message."""
+    """TensorFlow's error for a kernel's failure; shape inference often has a better message."""
     where = f" [Op:{op.name}]"
     if name is not None:
         where += f" name: {'' if name in DEFAULT_NAMES else name}"
@@ -213,8 +213,8 @@ def explain(
 # -- the fast path of operators ------------------------------------------------------
 
 
-# Types of objects that are no tensors but have a value, and functions that give it: an eager
-# tensor, or None where something unusual is about.
+# Types of objects that have a tensor as value, and functions that return it: an eager tensor, or
+# None while a tape or graph is open.
 _READERS: dict[type, Callable[[Any], EagerTensor | None]] = {}
 
 
@@ -233,9 +233,9 @@ WEAK = np.result_type(np.zeros((), np.float32), 1.0) == np.float32
 
 
 def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
-    """`a + b` of two eager tensors with nothing unusual about: one look-up and the ufunc.
+    """`a + b` of two eager tensors while no tape or graph is open: one look-up and the ufunc.
 
-    A Python number is passed to the ufunc as it is, if it takes the tensor's type there.
+    A Python number is passed to the ufunc unchanged, if the ufunc converts it to the tensor's dtype.
     """
     compute, allowed = op.quick_fn, op.stored
     floats = frozenset([d for d in allowed if d.kind == "f"])
@@ -295,7 +295,7 @@ def _fast_binary(op: Op, slow: Callable[[Any, Any], Any], reverse: bool) -> Any:
 
 
 def _of_two(compute: Any, allowed: frozenset[Any], slow: Any, operate: Any) -> Any:
-    """The commonest case first: both operands are eager tensors of one dtype."""
+    """The operator with a fast path for two eager tensors of one dtype, before all other cases."""
     state = STATE
 
     def common(self: EagerTensor, other: Any) -> Any:
@@ -320,14 +320,14 @@ def _of_two(compute: Any, allowed: frozenset[Any], slow: Any, operate: Any) -> A
     return common
 
 
-# The special methods of which there may be better ones.
+# The special methods that may be replaced by native ones.
 ARITHMETIC = tuple([f"__{r}{n}__" for n in ("add", "sub", "mul", "truediv") for r in ("", "r")])
 
 
 class _Countdown:
-    """Operators that count their calls until so many make it worth having better ones."""
+    """Operators that count their calls, and are replaced by native ones once that is worth compiling."""
 
-    # They have taken as long by then as compiling better ones does.
+    # By then the calls have taken about as long as compiling the native operators does.
     CALLS = 50_000
 
     def __init__(self) -> None:
@@ -364,7 +364,7 @@ _INDEX_TYPES = frozenset((int, type(None), type(Ellipsis)))
 
 
 def _is_plain(entry: Any) -> bool:
-    """True for what NumPy and TensorFlow understand alike between the brackets."""
+    """True for an index that NumPy and TensorFlow interpret in the same way."""
     kind = type(entry)
     if kind is slice:
         return (
@@ -376,7 +376,7 @@ def _is_plain(entry: Any) -> bool:
 
 
 def _fast_getitem(slow: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """`x[...]` of integers, slices, `...` and new axes, with nothing unusual about."""
+    """`x[...]` of integers, slices, `...` and new axes, while no tape or graph is open."""
     state = STATE
     stored = np.ndarray
 
@@ -416,7 +416,7 @@ def _unseen(tensor: EagerTensor) -> bool:
 
 
 def _alone(method: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """An operator of one operand, which leaves this package's frames out of its errors."""
+    """A unary operator, which removes this package's frames from the traceback of its errors."""
 
     def operator(self: EagerTensor) -> Any:
         try:

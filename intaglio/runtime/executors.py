@@ -1,23 +1,23 @@
-"""Tensors whose ops something else than the host's kernels carries out, such as those of a mesh of devices."""
+"""Executors: what executes ops on tensors that the host's kernels cannot, such as those of a device mesh."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-# Carries out an op with flat inputs, of which one is a tensor of the type; returns flat outputs.
+# Executes an op with flat inputs, at least one of the registered type; returns flat outputs.
 Executor = Callable[[Any, Sequence[Any], dict[str, Any], str | None], Sequence[Any]]
 
 EXECUTORS: dict[type, Executor] = {}
 
 
 def register_executor(kind: type, executor: Executor) -> None:
-    """Has `executor` carry out ops with a tensor of this type among their inputs."""
+    """Registers the executor of ops that have a tensor of this type among their inputs."""
     EXECUTORS[kind] = executor
 
 
 def executor_of(tensors: Sequence[Any]) -> Executor | None:
-    """What carries out an op with these inputs; None for the host."""
+    """The executor of an op with these inputs; None for the host's kernels."""
     for tensor in tensors:
         found = EXECUTORS.get(type(tensor))
         if found is not None:

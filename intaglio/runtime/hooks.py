@@ -17,14 +17,14 @@ Method = Callable[[Any, Any], Any]
 
 
 class PerNode(Protocol):
-    """A service with something of its own for every node."""
+    """A service with separate state for every node."""
 
     def for_node(self, op: Op, attrs: dict[str, Any]) -> Any:
-        """What the node's kernel gets, at every run of the graph."""
+        """The argument of the node's kernel, at every run of the graph."""
         ...
 
     def for_call(self, op: Op, types: dict[str, Any], attrs: dict[str, Any]) -> Any:
-        """What an eager call's kernel gets."""
+        """The argument of the kernel in an eager call."""
         ...
 
 
@@ -38,7 +38,7 @@ class Services(Hooks):
     resources: ResourceManager
     # The state of a random op.
     stream: PerNode
-    # What makes the error of a node, if it is not its op's own.
+    # Creates the error of a node, where that is not its op's own.
     raises: PerNode
 
 
@@ -47,19 +47,19 @@ class RuntimeHooks(Hooks):
 
     # The function of a graph that runs a second time: optimised, or compiled where that pays.
     compile_repeated: Callable[[Graph], Callable[..., tuple[Any, ...]]]
-    # True for a graph that is compiled so before its first run.
+    # True for a graph that is compiled in that way before its first run.
     compiles_at_once: Callable[[Graph], bool]
     # Methods in machine code that replace `+ - * /`, for programs that use them often.
     native_operators: Callable[[dict[str, Method]], dict[str, Method]]
-    # A tensor with a layout of a mesh, as `tf.zeros(..., layout=...)` makes it.
+    # Creates a tensor with a mesh layout, as in `tf.zeros(..., layout=...)`.
     copy_to_mesh: Callable[[Any, Any], Any]
-    # A tensor's value in a DLPack capsule.
+    # Exports a tensor's value as a DLPack capsule.
     dlpack_capsule: Callable[..., Any]
-    # The level of ops on an accelerator, over a level whose tapes see them.
+    # Creates the level of an accelerator, over a level whose tapes watch its ops.
     accelerator_level: Callable[[Any, str, bool], Any]
-    # A tensor with a value, on another device.
+    # Copies a tensor that has a value to another device.
     moved: Callable[[Any, str], Any]
-    # The tensor of an accelerator in an object with `__dlpack__`.
+    # The accelerator tensor of an object with `__dlpack__`.
     of_dlpack: Callable[[Any], Any]
     # How many replicas of a strategy call the function of this name together.
     replicas_with: Callable[[str], int]

@@ -3,7 +3,7 @@
 No look-ups by name remain: kernels, attributes and constants are globals of the generated
 code, values are its locals, and a value is dropped after its last use. A large intermediate
 value that only one elementwise kernel takes gives that kernel its memory for the result.
-A graph that may run only once is run node by node, without generated code.
+The first run of a graph, which may be the only one, goes node by node without generated code.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def run_graph(graph: Graph, arrays: Sequence[Any]) -> list[Any]:
 
 
 class _Raises:
-    """What makes the error of a node, if it is not its op's own."""
+    """Creates the error of a node, where that is not its op's own."""
 
     def for_node(self, op: Op, attrs: dict[str, Any]) -> Any:
         return attrs.get(RAISES)
@@ -62,7 +62,7 @@ def compiled(graph: Graph) -> Compiled:
 
 # The key in `Graph.derived` of another compiler for the graph, used from its first call on.
 COMPILER = "compiler"
-# The key of True where nobody forbids machine code for the graph, nor asks for it.
+# The key in `Graph.derived` of True for a graph for which the program neither requires nor forbids machine code.
 MAY_BE_COMPILED = "may be compiled"
 
 
@@ -72,7 +72,7 @@ def compiler_of(graph: Graph) -> Callable[[Graph], Compiled] | None:
 
 
 def inherit(graph: Graph, copied: Graph) -> None:
-    """Graphs derived from a graph (its forward and backward graphs) are compiled as it is."""
+    """Sets the compiler of graphs derived from a graph (its forward and backward graphs) to the graph's own."""
     for key in (COMPILER, MAY_BE_COMPILED):
         if key in graph.derived:
             copied.derived.setdefault(key, graph.derived[key])
@@ -135,7 +135,7 @@ def compiled_with(graph: Graph, kernels: Kernels) -> Compiled:
 
 
 def compiled_anew(graph: Graph) -> Compiled:
-    """The graph as a function with streams of random numbers of its own."""
+    """The graph compiled again, as a function with random streams of its own."""
     return _GraphSource(graph, own_streams=True).function()
 
 
@@ -149,8 +149,8 @@ def call_kernel(
 ) -> Any:
     """Calls an op's kernel with the services it requests: as eager calls do, or for a node.
 
-    `run` carries out branches and bodies, where that is not to be as usual; `stream` is the state
-    of a random op, where that is not the node's own.
+    `run`, if given, replaces the usual service that executes branches and bodies; `stream`, if given,
+    the node's own state of a random op.
     """
     values = op.sig.group(arrays, attrs) if op.has_lists else arrays
     types = None
@@ -212,7 +212,7 @@ def _is_fresh(node: Node) -> bool:
     return isinstance(node.op.kernel_fn, np.ufunc) or node.op.fresh_result
 
 
-# The number that distinguishes a graph from others of its name: they share their code.
+# Serial numbers that distinguish graphs of one name, whose generated code is shared.
 _NUMBER = re.compile(r"_\d+$")
 
 
@@ -255,7 +255,7 @@ def _check_runnable(graph: Graph) -> None:
 
 
 class _LastUses(NamedTuple):
-    """Which values of a graph are dropped after which node, and which are taken more than once."""
+    """The values that die after each node, and those that have several uses."""
 
     dropped: dict[Node, list[SymbolicTensor]]
     shared: set[int]  # ids of values that several nodes or the caller take
@@ -279,7 +279,7 @@ def _last_uses(graph: Graph) -> _LastUses:
 
 
 class _GraphSource:
-    """Writes the Python text of a graph."""
+    """Generates the Python source of a graph."""
 
     def __init__(
         self, graph: Graph, own_streams: bool = False, kernels: Kernels | None = None
@@ -394,7 +394,7 @@ class _GraphSource:
         return texts
 
     def _kept(self, node: Node, service: PerNode) -> Any:
-        """What a service keeps for a node: one for the traced node, however often it is rewritten.
+        """The state that a service keeps for a node: one for the traced node, shared by all its rewrites.
 
         A trace runs as it is first and optimised later; its random numbers continue.
         """
@@ -466,7 +466,7 @@ def failing_node(error: BaseException) -> Node | None:
 
 
 def failing_inputs(error: BaseException) -> dict[str, Any]:
-    """The arrays that the node whose kernel raised took, by the op's names; lists of them too."""
+    """The arrays that the failing kernel took, by the op's input names; lists of arrays for list inputs."""
     running = list(_running(error))
     if not running:
         return {}
@@ -476,7 +476,7 @@ def failing_inputs(error: BaseException) -> dict[str, Any]:
 
 
 def is_users(error: BaseException) -> bool:
-    """True for an exception that the user's program makes the graph raise."""
+    """True for an exception of the user's own program, which the graph raises on its behalf."""
     node = failing_node(error)
     return node is not None and RAISES in node.attrs
 

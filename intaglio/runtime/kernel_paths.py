@@ -1,7 +1,7 @@
-"""The paths of a recorded kernel through its conditions on data: all are recorded, and the data selects.
+"""The paths of a recorded kernel through its conditions on data: all are recorded, a select picks one.
 
-NumPy code says `if mask.any():`. What is recorded cannot ask; the kernel is run once for each outcome, and
-what the runs give is chosen from by the condition when the program runs.
+A NumPy kernel may contain `if mask.any():`. While it is recorded the condition is unknown. So the kernel
+is run once for each outcome, and the recorded program selects among the results by the condition.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any
 
 from intaglio.base.errors import OpError
 
-# Runs of a kernel for all of its paths.
+# Maximum number of runs of a kernel, over all of its paths.
 MAX_RUNS = 24
 TOO_MANY = "the program's course depends on data, in more ways than one can record"
 
 
 class Undecided(Exception):
-    """A condition on data where paths are not recorded, or one too many."""
+    """A condition on data outside of `explored`, or more of them than `MAX_RUNS` permits."""
 
 
 class _Active(threading.local):
@@ -62,7 +62,7 @@ def decided_among(value: Any, count: int) -> int:
 
 
 def without_paths(function: Callable[[], Any]) -> Any:
-    """Calls a function whose conditions have to be known."""
+    """Calls a function in which conditions on data raise Undecided."""
     outer, _active.path = _active.path, None
     try:
         return function()
@@ -71,10 +71,10 @@ def without_paths(function: Callable[[], Any]) -> Any:
 
 
 def explored(run: Callable[[], Any], choose: Callable[[Any, list[Any]], Any]) -> Any:
-    """What a kernel gives, which is run once for each of its paths.
+    """The result of a kernel, which is run once for each of its paths.
 
-    A run gives results, or the OpError that it ends in; `choose` is called with a condition and with what
-    there is for each of its outcomes. Raises Undecided if there are too many paths.
+    A run ends in results or in an OpError. `choose` is called with a condition and with the result for
+    each of its outcomes, and returns the selected one. Raises Undecided if there are too many paths.
     """
     runs = 0
 

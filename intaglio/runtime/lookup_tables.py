@@ -15,21 +15,21 @@ from intaglio.base.shapes import brackets
 from intaglio.opdef.spec import Spec
 from intaglio.ops.text.native_strings import Keys
 
-# Rows of values that a table begins with.
+# Initial number of rows of a table's values.
 _INITIAL_ROWS = 16
-# So many integers are looked up in an array with cells for all integers between the keys, if these
-# are not too far apart.
+# Number of queried integers from which on they are looked up in an array with one cell for each integer
+# between the least and the greatest key, if that array is not too sparse.
 _MIN_DENSE_KEYS = 256
 _MAX_CELLS_PER_KEY = 16
-# Texts are looked up in a hash table of machine code once so many were asked for each key.
+# Number of queries per key after which strings are looked up in a native hash table.
 _QUESTIONS_PER_KEY = 2
 _NO_CELLS = np.zeros(0, np.int64)
 
 
 class LookupTable:
-    """Values by key. Keys are in a dict, with the row of an array that has their value.
+    """Values by key: a dict from a key to a row of the array of values.
 
-    `fixed` tables are filled once. `forbidden` keys (name, key) may not be used.
+    A `fixed` table is initialized once. `forbidden` are reserved keys with their names, which no entry has.
     """
 
     __slots__ = (
@@ -63,10 +63,10 @@ class LookupTable:
         self.forbidden: tuple[tuple[str, Any], ...] = ()
         self._lock = lasting_lock()
         self._rows: dict[Any, int] = {}
-        # The least key, and the row of every integer from there on; None until it is looked for.
+        # The least key, and the row of every integer from it on; None until the first look-up.
         self._dense: tuple[int, np.ndarray] | None = None
-        # The texts that are keys, and the row of each, if it is not their number; how many were looked for
-        # since they changed.
+        # The keys that are strings, and their rows where these are not 0, 1, 2, ...; then the number of
+        # queries since the last change.
         self._texts: tuple[Keys, np.ndarray | None] | None = None
         self._asked = 0
         self._used = 0
@@ -77,7 +77,7 @@ class LookupTable:
         return tuple([d or 0 for d in self.spec.shape or ()])
 
     def __len__(self) -> int:
-        """How many keys there are: none before the table is initialized, as in TensorFlow."""
+        """The number of keys: 0 before the table is initialized, as in TensorFlow."""
         return len(self._rows)
 
     def _need(self) -> None:
@@ -99,7 +99,7 @@ class LookupTable:
         return np.fromiter(there, np.int64, len(keys))
 
     def _rows_of_integers(self, keys: Any) -> Any:
-        """As `_row_indices`, by a table of all integers between the keys; None if it had gaps."""
+        """As `_row_indices`, by an array indexed by the integers between the keys; None if they are too sparse."""
         if self._dense is None:
             known = np.fromiter(self._rows, np.int64, len(self._rows))
             least, most = (int(f(known)) for f in (np.min, np.max)) if known.size else (0, 0)
@@ -117,7 +117,7 @@ class LookupTable:
         return np.where(inside, cells[at], -1)
 
     def _rows_of_texts(self, keys: Any) -> Any:
-        """As `_row_indices`, by machine code once that pays; None where not."""
+        """As `_row_indices`, by a native hash table once that is profitable; None before."""
         if self._texts is None:
             self._asked += keys.size
             if not self._rows or self._asked < _QUESTIONS_PER_KEY * len(self._rows):
@@ -135,7 +135,7 @@ class LookupTable:
         return np.where(numbers < 0, -1, rows[numbers])
 
     def _changed(self) -> None:
-        """Notes that the keys, or their rows, are other ones."""
+        """Drops the indices built for look-ups, after a change of keys or rows."""
         self._dense = self._texts = None
         self._asked = 0
 
@@ -167,7 +167,7 @@ class LookupTable:
         return found.reshape(dims)
 
     def insert(self, keys: Any, values: Any) -> None:
-        """Gives keys values; the last one for a key that comes more than once."""
+        """Sets the values of keys; the last one counts for a repeated key."""
         if values.shape != (*keys.shape, *self._inner):
             raise invalid_argument(
                 f"Expected shape {brackets((*keys.shape, *self._inner))} for value, got "
@@ -191,7 +191,7 @@ class LookupTable:
             self._values[row_indices] = rows
 
     def _check_equal(self, keys: list[Any], rows: Any, row_indices: Any) -> None:
-        """A key of a fixed table has one value."""
+        """Checks that no key of a fixed table gets a second value."""
         first = np.full(self._used, -1)
         first[row_indices[::-1]] = np.arange(len(keys))[::-1]
         unlike = rows != rows[first[row_indices]]
@@ -209,7 +209,7 @@ class LookupTable:
             )
 
     def initialize(self, keys: Any, values: Any) -> None:
-        """Fills a fixed table. One that is filled stays as it is."""
+        """Initializes a fixed table, unless that was done before."""
         with self._lock:
             if not self.initialized:
                 self.insert(keys, values)
@@ -233,7 +233,7 @@ class LookupTable:
             self.insert(keys, values)
 
     def remove(self, keys: Any) -> None:
-        """Forgets keys, if they are there."""
+        """Removes keys; absent ones are ignored."""
         key_list = self._keys(keys)
         with self._lock:
             self._changed()

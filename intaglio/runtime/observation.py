@@ -1,4 +1,4 @@
-"""Interpreted graphs that are observed: a function sees what each node takes and returns.
+"""Observed interpretation of graphs: an observer is called with the inputs and outputs of each node.
 
 Debugging tools look at a run node by node. The graph is interpreted as usual, with its branches, bodies
 and called graphs, but each kernel is followed by a call of the observer. It may raise, with the same
@@ -13,15 +13,15 @@ from typing import Any
 from intaglio.ir.graph import Graph, Node
 from intaglio.runtime import interpreter
 
-# Called with a node, its inputs and its outputs as flat lists of arrays; what it returns replaces the outputs
-# unless it is None.
+# Called with a node, its inputs and its outputs as flat lists of arrays; the result, unless None, replaces
+# the outputs.
 Observer = Callable[[Node, Sequence[Any], Sequence[Any]], Sequence[Any] | None]
 
 
 def observed(
     graph: Graph, observer: Observer, wanted: Callable[[Node], bool] | None = None
 ) -> interpreter.Compiled:
-    """The graph as a function of arrays that shows its nodes to the observer, or those that are `wanted`.
+    """The graph as a function of arrays that calls the observer after every node, or every `wanted` one.
 
     Graphs below it are observed too, except those that call themselves.
     """
@@ -45,7 +45,7 @@ def observed(
             return None
 
         def call(*arguments: Any) -> Any:
-            arrays = arguments[:count]  # one more may be memory for the result
+            arrays = arguments[:count]  # a further argument is memory for the result
             result = interpreter.call_kernel(op, arrays, node.attrs, node, run)
             if not is_seen:
                 return result

@@ -1,7 +1,8 @@
-"""Ops that `tf.device` places on another device than the host's first.
+"""Eager ops that `tf.device` places on another device than the host's first.
 
-All logical CPU devices compute with the same kernels in the same memory, so that placing an op on one is
-saying where its results are: `x.device`. The level of an accelerator is in `intaglio.accelerators`. Follows https://www.tensorflow.org/api_docs/python/tf/device.
+All logical CPU devices compute with the same kernels in the same memory, so that placing an op on one only
+sets `x.device` of its results. The level of an accelerator is in `intaglio.accelerators`. Follows
+https://www.tensorflow.org/api_docs/python/tf/device.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from intaglio.runtime.hooks import HOOKS
 
 
 class PlacedLevel(EagerLevel):
-    """Computes at once, and gives its results a device. Tapes of the level below see its ops.
+    """The eager level of a logical CPU device. Tapes of the level below watch its ops too.
 
     `is_chosen` says whether the program names the device, so that what is elsewhere comes here.
     """
@@ -42,7 +43,7 @@ class PlacedLevel(EagerLevel):
 
     @property
     def watchers(self) -> list[Watcher]:  # pyright: ignore[reportIncompatibleVariableOverride]  # a field elsewhere
-        """Those of the level below: a tape outside of the block sees what is in it."""
+        """The watchers of the level below: a tape outside of the block watches ops inside it."""
         return self._own if self._below is None else self._below.watchers
 
     @watchers.setter
@@ -75,7 +76,7 @@ class PlacedLevel(EagerLevel):
 def eager_level(
     device: str | None, below: Level | None = None, is_chosen: bool = True
 ) -> EagerLevel:
-    """A level that computes at once, on a device; None is the first."""
+    """The eager level of a device; None is the host's first device."""
     if device is None:
         return EagerLevel()
     if is_host(device):
@@ -84,7 +85,7 @@ def eager_level(
 
 
 def first_level() -> EagerLevel:
-    """The level that a thread starts on: that of the default device, over that of the host.
+    """The bottom of a thread's stack of levels: that of the default device, over that of the host.
 
     Where the environment names a device that is not there, the host is the default, which is logged.
     """

@@ -19,7 +19,7 @@ from intaglio.base.locks import lasting_lock
 
 
 class ProfilerOptions(NamedTuple):
-    """What a profile is to hold; kept, and of no effect on the blocks that are recorded."""
+    """Options of a profile, for compatibility: they are stored, and have no effect."""
 
     host_tracer_level: int = 2
     python_tracer_level: int = 0
@@ -28,7 +28,7 @@ class ProfilerOptions(NamedTuple):
 
 
 class _Recording:
-    """The blocks that have ended since a profile began."""
+    """The blocks of the current profile that have ended."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

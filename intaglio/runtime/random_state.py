@@ -21,17 +21,17 @@ from intaglio.ops.random import philox
 
 DEFAULT_GRAPH_SEED = 87654321
 MAX_SEED = 2**31 - 1
-# Eager streams remembered; the least recently used ones go.
+# Maximum number of eager streams; the least recently used is dropped first.
 MAX_REMEMBERED_STREAMS = 1 << 16
 
 
 def fresh_bits(count: int) -> int:
-    """An unpredictable number of so many bits, at most 64."""
+    """An unpredictable number of `count` bits, at most 64."""
     return int.from_bytes(os.urandom(8)) >> (64 - count)
 
 
 class Counters:
-    """The state of a stateful random op: returns stretches of its stream."""
+    """The state of a stateful random op: allocates consecutive ranges of its Philox counters."""
 
     __slots__ = ("_epoch", "_kept", "_lock", "_seeds", "_stream")
 
@@ -49,8 +49,7 @@ class Counters:
         self._kept: Any = None
 
     def exchange(self, change: Callable[[Any], Any]) -> Any:
-        """What an op keeps beside its stream, None at first; from now on what `change` makes
-        of it."""
+        """Returns an op's additional state, None at first, and replaces it by `change` of it."""
         with self._lock:
             if self._epoch != SEEDS.epoch:
                 self._start()
@@ -59,7 +58,7 @@ class Counters:
             return kept
 
     def take(self, blocks: int) -> philox.Stream:
-        """The stream from here on, of which `blocks` counters are set aside."""
+        """The stream at the current position, which advances by `blocks` counters."""
         with self._lock:
             if self._epoch != SEEDS.epoch:
                 self._start()
@@ -68,12 +67,12 @@ class Counters:
             return here
 
     def mark(self) -> tuple[int, philox.Stream, Any]:
-        """Where the stream is, for `back`."""
+        """The current position of the stream, for `back`."""
         with self._lock:
             return self._epoch, self._stream, self._kept
 
     def back(self, mark: tuple[int, philox.Stream, Any]) -> None:
-        """Returns to a mark: what was drawn since then did not happen."""
+        """Resets the stream to a mark: numbers drawn since are drawn again."""
         with self._lock:
             if self._epoch == mark[0]:
                 _, self._stream, self._kept = mark

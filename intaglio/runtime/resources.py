@@ -5,9 +5,9 @@ else refers to it, which its reference count shows, because tensors, views and c
 share the memory all hold references. While it is written, the array is taken out of
 the resource, so that readers of other threads wait for the lock and never see half of it.
 
-What a program of XLA has written stays an array of its device, which the next program may overwrite
-(`donate`). It becomes an array of NumPy when something else reads it. If a program fails after it
-has overwritten the memory, the value is lost, and reading the variable says so.
+A value that an XLA program has written stays an array of its device, which the next program may overwrite
+(`donate`). It is copied to a NumPy array when something else reads it. If a program fails after it
+has overwritten the memory, the value is lost, and reading the variable raises an error.
 """
 
 from __future__ import annotations
@@ -66,9 +66,9 @@ class Resource:
         self.container = container
         self.lock = threading.RLock()
         self._value: Any = None
-        # The same value as an array of a device; `_value` is None until it is read from there.
+        # The value as an array of a device; `_value` is None until the host reads it.
         self._on_device: Any = None
-        # The array for the time that it is written, and who writes it.
+        # The array while it is being written, and the object that identifies the writer.
         self._taken: Any = None
         self._taker: Any = None
 
@@ -92,12 +92,12 @@ class Resource:
             self.fetch()
             if self._value is not None:
                 return self._value
-            if self._taken is not None:  # a signal's handler reads what the thread is writing
+            if self._taken is not None:  # a signal handler reads while its own thread writes
                 return np.array(self._taken)
             raise self.missing()
 
     def assign(self, value: Any) -> None:
-        """Makes `value` the array, in the order of C; shapes are the caller's business."""
+        """Sets the array to `value`, in C order. The caller has checked the shape."""
         dtype = self.spec.dtype.numpy
         if value.dtype != dtype:
             raise errors.invalid_argument(
@@ -118,17 +118,17 @@ class Resource:
                 return False
             try:
                 self._value = np.asarray(self._on_device)
-            except Exception as e:  # the program that was to compute it has failed since
+            except Exception as e:  # the asynchronous program that computes it has failed
                 raise self.lost(e) from None
             return True
 
     def on_device(self) -> Any:
-        """The array of the device that has the value, or else the host's, for a program that reads it."""
+        """The device's array if there is one, else the host's, for a program that reads the value."""
         value = self._on_device
         return self.read() if value is None else value
 
     def donate(self, taker: Any) -> Any:
-        """The value out of the variable, for a program that may overwrite its memory.
+        """Takes the value out of the variable, for a program that may overwrite its memory.
 
         For a caller that holds the lock, with an object `taker` of its own, until it has called `commit`.
         """
@@ -144,12 +144,12 @@ class Resource:
         return None if value is None else value.shape
 
     def hold(self, value: Any) -> None:
-        """Makes an array of a device the value; shapes are the caller's business."""
+        """Sets the value to an array of a device. The caller has checked the shape."""
         with self.lock:
             self._value, self._on_device = None, value
 
     def commit(self, taker: Any, value: Any) -> None:
-        """Ends a donation: the variable has `value`, an array of the host or of a device."""
+        """Ends a donation: sets the value to an array of the host or of a device."""
         if self._taker is taker:
             if type(value) is np.ndarray:
                 self._value = value
@@ -177,9 +177,9 @@ class Resource:
                     self._taken = self._taker = None
 
     def modify(self, change: Callable[[Any], None], dtype: Any = None) -> None:
-        """Calls `change` with the array, which it may write to.
+        """Calls `change` with the array, which it may write in place.
 
-        `change` must find every fault before it writes.
+        `change` must raise its errors before it writes.
         """
         with self.lock:
             result = None
@@ -197,7 +197,7 @@ class Resource:
                     self._taken = self._taker = None
 
     def taken(self, taker: Any, dtype: Any = None) -> tuple[Any, bool]:
-        """The array, out of the variable, and whether nobody else refers to its memory.
+        """Takes the array out of the variable; returns it, and whether it holds the sole reference.
 
         For a caller that holds the lock, with an object `taker` of its own, until it has `restored`
         an array. Readers wait. Raises NotFoundError if there is no array, or InvalidArgumentError if it
@@ -225,13 +225,13 @@ class Resource:
         return array, is_owner
 
     def restore(self, taker: Any, array: Any = None) -> None:
-        """Ends what `taken` began: the variable has `array`, or the one that was taken."""
+        """Ends `taken`: sets the value to `array`, or to the one that was taken."""
         if self._taker is taker:
             self._value = self._taken if array is None else array
             self._taken = self._taker = None
 
     def clear(self) -> bool:
-        """Forgets the value; returns whether there was one."""
+        """Drops the value; returns whether there was one."""
         with self.lock:
             had = self._value is not None or self._on_device is not None
             self._value = self._on_device = None
@@ -279,7 +279,7 @@ def _brackets(dims: Any) -> str:
 
 
 def _owns_memory(array: Any) -> bool:
-    """True if no other array has the memory of one; aligned memory belongs to an array of bytes."""
+    """True if the array is no view of another one, except of the bytes that provide aligned memory."""
     base = array.base
     if base is None:
         return bool(array.flags.owndata)
@@ -295,7 +295,7 @@ def _kind(dtype: DType) -> str:
 
 
 def _holds(stored: Spec, wanted: Spec) -> bool:
-    """True if a variable may have both specs."""
+    """True if one variable can have both specs."""
     return stored.dtype is wanted.dtype and compatible(stored.shape, wanted.shape)
 
 
@@ -344,13 +344,13 @@ class ResourceManager:
             return found
 
     def destroy(self, resource: Resource) -> bool:
-        """Forgets the resource's value and name; returns whether there was a value."""
+        """Drops the resource's value and name; returns whether there was a value."""
         with self._lock:
             self._table.pop((resource.container, resource.name), None)
         return resource.clear()
 
     def reset(self, container: str | None = None) -> None:
-        """Forgets the shared names, of one container or of all."""
+        """Drops the shared names, of one container or of all."""
         with self._lock:
             self._table = {
                 k: r for k, r in self._table.items() if container is not None and k[0] != container

@@ -1,7 +1,7 @@
-"""The kernels of ops with another namespace in the place of NumPy, so that their steps are recorded.
+"""The kernels of ops with another module bound to the name `np`, so that their steps are recorded.
 
-A kernel is Python code of the module `numpy`. `Retargeting.function` makes the same function with another
-module in its place, also in the functions of `intaglio.ops` that it calls.
+A kernel is Python code that calls `numpy`. `Retargeting.function` makes a copy of a function whose globals
+have another module instead; the functions of `intaglio.ops` that it calls are copied likewise.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ PACKAGES = ("intaglio.ops", "intaglio.opdef.scalar")
 
 
 class ScalarType:
-    """One of NumPy's scalar types, `np.float32`, which stands for its dtype; subclasses convert by it."""
+    """The counterpart of a NumPy scalar type such as `np.float32`; subclasses define its call."""
 
     def __init__(self, real: Any) -> None:
         self.real = real
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """What NumPy takes where a dtype is wanted."""
+        """The dtype, where NumPy expects one."""
         return np.dtype(self.real)
 
     def __instancecheck__(self, instance: Any) -> bool:
@@ -49,12 +49,11 @@ class ScalarType:
 
 
 class Retargeting:
-    """Kernels with another module in the place of NumPy.
+    """Creates copies of kernels that use another module instead of NumPy.
 
-    `module` has NumPy's names, and `ufunc`, `function`, `scalar_type` and `table`, which give what is in the
-    place of an object of NumPy's that a kernel's module has. `replaced` are counterparts of
-    functions of ops, `builtins` those of Python's functions by name. `check` wraps functions that check and
-    give nothing.
+    `module` has NumPy's names, and `ufunc`, `function`, `scalar_type` and `table`, which return the counterpart
+    of such a NumPy object among the globals of a kernel's module. `replaced` has counterparts of functions of
+    ops, `builtins` those of Python's built-in functions by name. `check` wraps the functions that only check.
     """
 
     def __init__(
@@ -81,13 +80,13 @@ class Retargeting:
         self.op = functools.cache(self._retargeted_op)
 
     def function(self, function: Any) -> Any:
-        """The function of `intaglio.ops` with the module in the place of NumPy; others as they are."""
+        """The copy of a function of `intaglio.ops` that uses the module; other functions unchanged."""
         if not isinstance(function, FunctionType) or not function.__module__.startswith(PACKAGES):
             return function
         return self._function(function)
 
     def counterpart(self, value: Any) -> Any:
-        """What a global of a kernel's module is while kernels are recorded."""
+        """The counterpart of a global of a kernel's module."""
         if value is np:
             return self.module
         if isinstance(value, FunctionType):
@@ -124,10 +123,10 @@ class Retargeting:
         return copy if self._check is None or not is_check or gives else self._check(copy)
 
     def _cell(self, cell: CellType) -> CellType:
-        """The variable of an enclosing function: `in_blocks(kernel)` calls the kernel that it is given."""
+        """The counterpart of a closure cell: in `in_blocks(kernel)` it holds the kernel."""
         try:
             value = cell.cell_contents
-        except ValueError:  # it is empty
+        except ValueError:  # the cell is empty
             return cell
         found = self.counterpart(value)
         return cell if found is value else CellType(found)
@@ -153,18 +152,18 @@ class Retargeting:
         return copy
 
     def _pieces(self, x: Any, parts: Sequence[Any], otherwise: float = np.nan) -> Any:
-        """`chebyshev.pieces`: each function is computed everywhere, elsewhere on a number of its own."""
+        """The counterpart of `chebyshev.pieces`: computes each function on all elements, and selects."""
         module = self.module
         result = module.full(x.shape, otherwise)
         for mask, function in parts if x.size else ():
-            # Where none of a mask's numbers are, the function's own domain may end.
+            # Elements outside of a piece are replaced by one inside it: the function may not be defined there.
             inside = module.take(module.ravel(x), module.argmax(module.ravel(mask)))
             result = module.where(mask, function(module.where(mask, x, inside)), result)
         return result
 
 
 class _Raw:
-    """`raw` in a kernel: the ops whose kernels it calls."""
+    """The counterpart of `raw`, whose ops have retargeted kernels."""
 
     def __init__(self, retargeting: Retargeting) -> None:
         self._retargeting = retargeting
@@ -174,7 +173,7 @@ class _Raw:
 
 
 class _Module:
-    """A module of ops, as `philox` in a kernel that says `philox.blocks`."""
+    """The counterpart of a module of ops, such as `philox` in `philox.blocks`."""
 
     def __init__(self, retargeting: Retargeting, module: ModuleType) -> None:
         self._retargeting = retargeting
@@ -204,11 +203,11 @@ class _Namespace(dict[str, Any]):
 
 
 def _none(*args: Any, **kwargs: Any) -> None:
-    """There is no machine code for what is recorded."""
+    """The counterpart of the selection of native kernels: there is none while kernels are recorded."""
 
 
 def _patches(x: Any, along: Sequence[windows.Axis]) -> Any:
-    """`windows.patches` by indices: what is recorded has no strides."""
+    """The counterpart of `windows.patches`, by indices: recorded tensors have no strides."""
     index: list[Any] = [slice(None)]
     rank = len(along)
     for i, axis in enumerate(along):

@@ -27,7 +27,7 @@ class Valued(Tensor):
     __slots__ = ()
 
     _array: Any
-    # Tensors of other devices have one of their own (`runtime.placement`).
+    # Set on tensors of devices other than the host's first (`runtime.placement`).
     _device = DEVICE
 
     @property
@@ -41,10 +41,10 @@ class Valued(Tensor):
     # -- as an array -----------------------------------------------------------------
 
     def numpy(self) -> Any:
-        """The value: an array of one's own, or a NumPy scalar (bytes) for shape ().
+        """The value: a copy as an array, or a NumPy scalar (bytes) for shape ().
 
-        Quantised types come as the integers that they are. Raises InvalidArgumentError for
-        resources and variants.
+        Quantised dtypes are returned as their integers. Raises InvalidArgumentError for resources and
+        variants.
         """
         array = self._array
         if type(array) is np.ndarray:
@@ -90,7 +90,7 @@ class Valued(Tensor):
         return HOOKS.dlpack_capsule(self, **options)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        """(1, 0): the memory of the host."""
+        """(1, 0): host memory."""
         return (1, 0)
 
     # -- as a Python number or sequence ------------------------------------------------
@@ -149,7 +149,7 @@ class Valued(Tensor):
             raise NotImplementedError(f"a tensor of dtype {self.dtype.name} cannot be copied")
         return self
 
-    # -- where it is ---------------------------------------------------------------------
+    # -- devices -------------------------------------------------------------------------
 
     @property
     def device(self) -> str:
@@ -171,7 +171,7 @@ class Valued(Tensor):
         return self if self._device == DEVICE else self._copy(device_name=DEVICE)
 
     def _copy(self, ctx: Any = None, device_name: str | None = None) -> Any:
-        """The tensor on a device. Parts of the host share their memory. Raises RuntimeError for an absent one."""
+        """The tensor on a device. Host devices share memory. Raises RuntimeError for an absent device."""
         found = placed(device_name or DEVICE)
         if found is None:
             raise RuntimeError(f"{device_name} unknown device.")
@@ -189,7 +189,7 @@ class Valued(Tensor):
             raise RuntimeError(f"GPU:{gpu_index} unknown device.")
         return self._copy(device_name=f"GPU:{gpu_index}")
 
-    # -- what only a graph's tensors have ------------------------------------------------
+    # -- operations of symbolic tensors only ---------------------------------------------
 
     @property
     def name(self) -> str:
@@ -264,7 +264,7 @@ def exportable(tensor: Any) -> np.ndarray:
 
     Raises InvalidArgumentError for strings, resources and variants.
     """
-    array = tensor.__array__()  # not through its buffer, whose owner would not be known
+    array = tensor.__array__()  # not the buffer protocol, which hides the owner of the memory
     if array.dtype == object:
         raise errors.InvalidArgumentError(
             None, None, f"{tensor.dtype.name} is not supported by dlpack"
@@ -273,13 +273,13 @@ def exportable(tensor: Any) -> np.ndarray:
 
 
 def _writeable(view: np.ndarray) -> np.ndarray:
-    """The same memory, not marked read-only: older consumers refuse the mark."""
+    """A writeable view of the same memory: older consumers refuse read-only arrays."""
     base = view.base
     if not isinstance(base, np.ndarray) or not base.flags.writeable:
         return view.copy()
     if not base.flags.c_contiguous:
         return view.copy()
-    # A result may be a part of its memory, which has other elements and begins elsewhere.
+    # A result may be a view of a larger block, whose start and elements are not its own.
     offset = view.ctypes.data - base.ctypes.data
     memory = base.reshape(-1).view(np.uint8)
     return np.ndarray(view.shape, view.dtype, memory, offset, view.strides)
