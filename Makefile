@@ -12,6 +12,9 @@ SEED   ?=
 CLIENT ?= sonnet
 LOWEST := .venv-lowest
 TESTS  ?=
+# Tests start hundreds of processes that import the package: Python keeps what it compiles,
+# whatever the environment says (0.35 s of processor time for an import, not 0.95 s).
+export PYTHONDONTWRITEBYTECODE =
 KERAS_TESTS ?= losses metrics layers/activations layers/normalization
 
 .PHONY: help run test test-lowest prepared wheels keras-tests keras-smoke client-tests check types architecture bench \
