@@ -1,4 +1,4 @@
-"""Graphs as machine code, through LLVM. Modules that need LLVM are imported on the first compilation."""
+"""The native compiler: graphs to machine code, through LLVM, which is imported on the first compilation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if not TYPE_CHECKING:
 
 
 def _without_compiler(error: ImportError, instead: str) -> None:
-    """Logs the fallback. An error of this package is raised again."""
+    """Logs the fallback to the interpreter where llvmlite is missing. Other import errors are raised again."""
     if (error.name or "").startswith("intaglio"):
         raise error
     logger().info("%s, for there is no compiler (%s)", instead, error)
@@ -48,8 +48,8 @@ def _without_compiler(error: ImportError, instead: str) -> None:
 
 @functools.cache
 def _kernel_selection() -> Callable[..., Any]:
-    """What selects kernels for large arrays; without llvmlite there are none."""
-    if target.FREESTANDING:  # its code is not for this process
+    """The function that selects kernels for large arrays; without llvmlite it selects none."""
+    if target.FREESTANDING:  # code is written for another process
         return lambda kind, *description: None
     try:
         later.named("intaglio.native.llvm.jit")
@@ -64,12 +64,12 @@ def select_kernel(kind: str, *description: Any) -> Any:
     return _kernel_selection()(kind, *description)
 
 
-# Kinds of which a kernel was compiled: others of them may need no more code.
+# Kinds of kernels of which one was compiled: further ones may need no more code.
 _known_kinds: set[str] = set()
 
 
 def kernel_when_ready(kind: str, *description: Any) -> Any:
-    """The same kernel, or None as long as its code is being compiled, which is done in the background."""
+    """As `select_kernel`, but None while the kernel is being compiled in the background."""
     if target.FREESTANDING:
         return None
     if kind in _known_kinds:
@@ -88,7 +88,7 @@ def _compile(kind: str, *description: Any) -> None:
 
 
 def eager_operators(python: dict[str, Any]) -> dict[str, Any]:
-    """Methods of eager tensors in machine code for these in Python; none without llvmlite."""
+    """Machine-code replacements of these Python methods of eager tensors; none without llvmlite."""
     if target.FREESTANDING:
         return {}
     try:

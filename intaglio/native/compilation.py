@@ -1,4 +1,4 @@
-"""From an optimised graph to an executable: native functions for what has lowerings, NumPy for the rest."""
+"""From an optimised graph to an executable: native functions for nodes with lowerings, NumPy for others."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from intaglio.runtime import interpreter
 
 
 def whole(graph: Graph) -> interpreter.Compiled | None:
-    """The graph as a function if all of it is one native function, else None."""
+    """The graph as one native function, or None if it needs the interpreter for some nodes."""
     able = entry.AVAILABLE and constants_agree(graph)
     program = Regions(graph).whole if able else None
     return None if program is None else program.forget()
 
 
 def looped(graph: Graph) -> interpreter.Compiled:
-    """The graph interpreted, with loops for its elementwise ops that give the bits of their kernels."""
+    """The interpreted graph with its elementwise ops fused into native loops, bit for bit equal to the kernels."""
     if not constants_agree(graph):
         return interpreter.compiled(graph)
     fused = pipeline.run(graph, Graphs.EXACT)
@@ -44,19 +44,19 @@ def looped(graph: Graph) -> interpreter.Compiled:
 
 
 def _looped_too(graph: Graph) -> interpreter.Compiled:
-    """A graph that an interpreted graph calls, which may have its own compiler."""
+    """`looped` for a nested graph, unless that one has its own compiler."""
     compiler = interpreter.compiler_of(graph)
     return looped(graph) if compiler is None else interpreter.repeated(graph)
 
 
 def compiled(graph: Graph) -> interpreter.Compiled:
-    """The graph as a function of arrays: interpreted, if the compiler fails or may not see it."""
+    """The compiled graph as a function of arrays; interpreted if the compiler fails or may not be used."""
     if not constants_agree(graph):
         return interpreter.compiled(graph)
     try:
         with progress.shown(f"compiling {graph.name}"):
             return _compiled(graph)
-    except OpError:  # which running it raises
+    except OpError:  # the interpreter raises the same error when it runs
         return interpreter.compiled(graph)
     except Exception as e:
         fallback.failed(graph.name, e)
@@ -67,7 +67,7 @@ def _compiled(graph: Graph) -> interpreter.Compiled:
     if not entry.AVAILABLE:
         return interpreter.compiled_with(pipeline.run(graph, Graphs.INTERPRETED), called_kernel_of)
     regions = Regions(pipeline.run(graph, Graphs.CALLED))
-    if regions.whole is not None:  # then the call itself may be machine code
+    if regions.whole is not None:  # the call itself may be machine code, too
         return regions.whole.forget()
 
     def kernel(node: Node) -> Callable[..., Any] | None:

@@ -1,6 +1,7 @@
-"""What a call of a graph takes in the interpreter, and the compiler for it: estimates from the graph alone.
+"""The cost model: estimated seconds for interpreting and for compiling a graph, from the graph alone.
 
-The tiers decide by these what is compiled, and when, so that a program does the same whenever it is run.
+The tiers decide by these estimates, not by measured times, what is compiled and when, so that every run of
+a program does the same.
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ from intaglio.opdef.machine_code import WORK_PER_FUNCTION
 from intaglio.opdef.op import Op
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
-# Seconds that the interpreter takes for an op, and for an element of its results: of an op that
-# moves or adds, of a function such as exp, of other kernels (sorts, scans, transforms).
+# Seconds of the interpreter for an op; and for an element of its results if the op moves or adds, if it is a
+# function such as exp, and for other kernels (sorts, scans, transforms).
 PER_OP = 2e-6
 PER_ELEMENT, PER_FUNCTION, PER_ELEMENT_OF_OTHERS = 5e-10, 3e-9, 6e-9
-# For a multiplication of a bilinear op.
+# Seconds for a multiplication of a bilinear op.
 PER_MULTIPLICATION = 1e-10
-# Seconds that the compiler takes for a graph, and for an op in it.
+# Seconds of the compiler for a graph, and for an op in it.
 PER_GRAPH, PER_COMPILED = 8e-2, 8e-4
-# How often a loop is run whose trip count does not follow from the graph: about, and cautiously.
+# The assumed trip count of a loop where it does not follow from the graph: typical, and cautious.
 UNKNOWN_TRIP_COUNT_ESTIMATE, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE = 16, 3
 
 
 def compiler_seconds(graph: Graph) -> float:
-    """What the compiler takes for a graph, about."""
+    """The estimated seconds of the compiler for a graph."""
     nodes = len(graph.nodes) + sum([len(g.nodes) for g in walk.nested(graph)])
     return PER_GRAPH + PER_COMPILED * nodes
 
@@ -35,7 +36,7 @@ def compiler_seconds(graph: Graph) -> float:
 def interpreted_seconds(
     graph: Graph, unknown_trip_count: int = UNKNOWN_TRIP_COUNT_ESTIMATE
 ) -> float:
-    """What the interpreter takes for a call, about; every branch counts."""
+    """The estimated seconds of an interpreted call; all branches count."""
     known: dict[int, float] = {}
 
     def seconds(part: Graph) -> float:
@@ -56,7 +57,7 @@ def interpreted_seconds(
 
 
 def has_unknown_trip_count(graph: Graph) -> bool:
-    """Whether a graph has a loop of which no pass has found out how often it is run."""
+    """Whether a graph has a loop whose trip count no pass has determined."""
     if not any([op.control_flow == "loop" for op in walk.all_ops(graph)]):
         return False
     return any(
@@ -67,7 +68,7 @@ def has_unknown_trip_count(graph: Graph) -> bool:
 
 
 def _kernel_seconds(node: Node) -> float:
-    """What grows with the sizes of a node's arrays, as far as they are known."""
+    """The seconds of a node's kernel that depend on its arrays' sizes, as far as they are known."""
     op = node.op
     per_result = _per_result(op)
     if per_result == 0.0:
@@ -86,12 +87,12 @@ def _kernel_seconds(node: Node) -> float:
     return PER_ELEMENT_OF_OTHERS * max(results, operands[0])
 
 
-_BY_OPERANDS = -1.0  # what it takes depends on the operands as well
+_BY_OPERANDS = -1.0  # says that the cost depends on the operands too
 
 
 @functools.cache
 def _per_result(op: Op) -> float:
-    """Seconds for an element of the results."""
+    """Seconds for an element of the op's results, or `_BY_OPERANDS`."""
     if op.shape_only:
         return 0.0
     if "scalar" in op.rules:

@@ -11,7 +11,7 @@ import os
 from intaglio.base.log import logger
 from intaglio.ir.graph import Node
 
-# Set by tests, or INTAGLIO_VERIFY=1: an error of the compiler is raised.
+# Set by tests, or INTAGLIO_VERIFY=1: errors of the compiler are raised.
 VERIFY = os.environ.get("INTAGLIO_VERIFY") == "1"
 
 _REPORT = (
@@ -28,14 +28,14 @@ class Failed(Exception):
         self.node = node
 
 
-# The failures that were warned of.
+# The failures that a warning has reported.
 _warned: set[tuple[str, str]] = set()
 
 
 def failed(function: str, error: Exception, instead: str = "is interpreted") -> None:
-    """Warns once what happens `instead` of machine code, for the compiler has failed, and at which op.
+    """Warns once that the compiler has failed, at which op, and what runs `instead` of machine code.
 
-    Raises the error instead if it is to be verified.
+    Raises the error itself under `INTAGLIO_VERIFY=1`.
     """
     where, cause = "", error
     while isinstance(cause, Failed) and isinstance(cause.__cause__, Exception):

@@ -1,4 +1,4 @@
-"""The first call of code that a function changes over to, beside the interpreter.
+"""The check of native code on its first call, which the interpreter computes too.
 
 The code runs on copies of the variables, which cost no memory: a write to a variable whose array
 has other references goes to another array. If both agree, the call's results are those of the code,
@@ -21,8 +21,8 @@ from intaglio.runtime.call_state import CallState, contents
 from intaglio.runtime.resources import Resource
 
 Run = Callable[..., tuple[Any, ...]]
-# How many perturbed runs there are before two results are said to differ: few first, for most
-# graphs need none or these.
+# Numbers of perturbed runs before two results count as different: few at first, which suffice for most
+# graphs that need any.
 PERTURBED_RUNS = (2, 10)
 
 
@@ -63,7 +63,7 @@ def call(
 
 
 def _assign(graph: Graph, arrays: Sequence[Any], copies: Sequence[Any]) -> None:
-    """Gives the variables that a graph may write the values of their copies."""
+    """Assigns the copies' values to the variables that a graph may write."""
     for i in resources.written(graph):
         variable, copy = arrays[i], copies[i]
         if isinstance(variable, Resource) and copy.initialized:
@@ -73,7 +73,7 @@ def _assign(graph: Graph, arrays: Sequence[Any], copies: Sequence[Any]) -> None:
 def _difference(
     graph: Graph, before: CallState, expected: list[Any], native: list[Any]
 ) -> Exception | None:
-    """What differs by more than rounding explains, as an error; None if nothing does."""
+    """An error for the first result that differs by more than rounding explains; None if none does."""
     scattered: list[list[Any]] = []
     wrong = _disagreeing(expected, native, scattered)
     if wrong is None:
@@ -84,7 +84,7 @@ def _difference(
         while len(scattered) < count:
             try:
                 scattered.append(before.run(perturbed))
-            except Exception:  # an assertion that rounding decides
+            except Exception:  # a perturbed run may fail an assertion
                 return None
         wrong = _disagreeing(expected, native, scattered)
         if wrong is None:

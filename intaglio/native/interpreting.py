@@ -15,18 +15,19 @@ from intaglio.ir import walk
 from intaglio.ir.graph import Graph
 from intaglio.native import tiers
 
-# Elements of arrays whose ops may be worth it: as `FEWEST` of `passes/elementwise_fusion.py`, which needs the compiler.
+# Number of elements from which on fusing may be profitable; equal to `FEWEST` of `passes/elementwise_fusion.py`,
+# which cannot be imported without the compiler.
 MIN_FUSED_ELEMENTS = 1 << 12
 
 
 def interpreted(graph: Graph, run: tiers.Run) -> tiers.Run:
-    """The graph's function `run`, or what changes over to loops once it has taken long."""
+    """The graph's function `run`, or a `Looped` that replaces it by fused loops once it has taken long."""
     graphs = [*walk.nested(graph), graph]
     return Looped(graph, run) if any(map(_has_large, graphs)) else run
 
 
 def _has_large(graph: Graph) -> bool:
-    """True if some elementwise op makes a large array, as far as is known."""
+    """True if an elementwise op has, or may have, a large result."""
     for node in graph.nodes:
         if "scalar" in node.op.rules and node.inputs:
             dims = node.outputs[0].dims
@@ -36,7 +37,7 @@ def _has_large(graph: Graph) -> bool:
 
 
 class Looped(tiers.Timed):
-    """Changes over to loops as soon as there are some."""
+    """Interprets a graph, and changes over to fused loops as soon as they are compiled."""
 
     def __init__(self, graph: Graph, run: tiers.Run) -> None:
         super().__init__(graph, run, _looped)

@@ -1,4 +1,4 @@
-"""Control flow that is not native itself, for an op in it has no code: its graphs are compiled each."""
+"""Interpreted control flow with compiled graphs: for ops whose branches or bodies have a node without code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Run = Callable[..., Any]
 def kernel(node: Node, compiled: Callable[[Graph], Run]) -> Run | None:
     """The op's kernel with branches and bodies as `compiled` makes them; None for other ops.
 
-    What a pass has fused is no control flow: where it is not code, its body is interpreted.
+    A node that a pass has fused is not control flow: without code its body is interpreted.
     """
     op, attrs = node.op, node.attrs
     if op.internal:

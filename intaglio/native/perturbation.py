@@ -1,4 +1,4 @@
-"""How far the results of a graph scatter when its arithmetic rounds otherwise.
+"""The scatter of a graph's results when its arithmetic rounds differently.
 
 Monte Carlo arithmetic (Parker, "Monte Carlo arithmetic", UCLA CSD-970002, 1997): the graph is
 interpreted several times with what rounds perturbed by a few units of the last place. Two correct
@@ -19,24 +19,24 @@ from intaglio.ir.rewrite import Rewriter, derived, map_attached
 from intaglio.opdef import door, raw
 from intaglio.opdef.op import Op
 
-# How many times the scatter still counts as rounding.
+# A difference of at most this multiple of the scatter counts as rounding.
 SCATTER = 24.0
-# A value that scatters by as much as it is large is not compared at all, unless the scatter is less
-# than the second: that many times it is a tolerance already.
+# A value whose scatter exceeds this share of its magnitude is not compared, unless the scatter is below the
+# second number, which makes a useful tolerance.
 UNSTABLE, MIN_UNSTABLE = 0.02, 1e-3
-# Where rounding makes an element one of two numbers, n runs and the reference agree and the next run
-# does not with a probability of at most 1 / (e * (n + 2)). That is asked after so many runs.
+# Where rounding decides between two values of an element, the probability that n runs and the reference
+# agree and the next run does not is at most 1 / (e * (n + 2)). The number of runs after which that is used.
 MIN_RUNS_OF_CHANCE = 8
 
 
 class Tolerance(NamedTuple):
-    """What counts as rounding whatever the scatter: a share of the value, and how much of a zero."""
+    """The minimal tolerance, whatever the scatter: relative, and absolute for zeros."""
 
     relative: float
     absolute: float
 
 
-# Coarse: what a compiler gets wrong is rarely right to three digits.
+# Coarse, as a wrong result of a compiler is rarely right to three digits.
 COARSE = Tolerance(1e-3, float(np.finfo(np.float32).tiny))
 
 
@@ -72,7 +72,7 @@ def _is_float(value: SymbolicTensor) -> bool:
 
 
 def agree(reference: Any, other: Any, scattered: Sequence[Any]) -> bool:
-    """Whether an array is what `reference` is, given what perturbed runs computed instead.
+    """Whether an array equals `reference` within the scatter of perturbed runs.
 
     See `differing`. Arrays of another shape agree only if a perturbed one has another shape, too.
     Where rounding decides many elements, as in an iteration that is chaotic, few runs leave some of
@@ -90,10 +90,10 @@ def agree(reference: Any, other: Any, scattered: Sequence[Any]) -> bool:
 
 
 def differing(reference: Any, other: Any, scattered: Sequence[Any], tolerance: Tolerance) -> Any:
-    """Which elements of an array are wrong if `reference` is right; which are not to be compared.
+    """Which elements of an array are wrong if `reference` is right, and which cannot be compared.
 
-    `scattered` are what perturbed runs computed, arrays of the same shape. Integers and bools have
-    to be equal, unless a perturbed run has another value there. A number may differ by rounding.
+    `scattered` are the results of perturbed runs, arrays of the same shape. Integers and bools have
+    to be equal, unless a perturbed run has another value there. Floats may differ by rounding.
     An infinity has to be the same one, and what is NaN has to be NaN: only sums that overflow give
     an infinity in one order and NaN in another.
     """
@@ -111,7 +111,7 @@ def differing(reference: Any, other: Any, scattered: Sequence[Any], tolerance: T
             unstable |= ~finite & (c != a) & ~(np.isnan(c) & nan)
             scatter = np.fmax(scatter, np.abs(c - a))
         scatter = np.where(finite & ~unstable, scatter, 0.0)
-        # What scatters by as much as it is large is decided by rounding.
+        # Rounding alone decides an element with such a large scatter.
         decided = UNSTABLE * np.abs(a) + 1e3 * tolerance.absolute
         unstable |= finite & (scatter > decided) & (scatter > MIN_UNSTABLE)
         limit = SCATTER * scatter + tolerance.relative * np.abs(a) + tolerance.absolute
@@ -121,7 +121,7 @@ def differing(reference: Any, other: Any, scattered: Sequence[Any], tolerance: T
 
 
 def changed(reference: Any, others: Sequence[Any]) -> Any:
-    """Which elements of a reference, bool by element, any of the other arrays has not."""
+    """Whether any of the other arrays differs from the reference, a bool for each element."""
     differs = np.zeros(np.shape(reference), bool)
     for other in others:
         differs |= other != reference

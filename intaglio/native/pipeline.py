@@ -1,4 +1,4 @@
-"""The passes between the optimizer and machine code in their order, each with its reason.
+"""The passes between the optimizer and machine code in their order, each with the reason for it.
 
 Lowering gets graphs that are ready, with their branches and bodies: it calls no pass.
 """
@@ -37,32 +37,32 @@ from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 
 class Graphs(enum.Flag):
-    """The graphs that a step is for."""
+    """The kinds of graphs that a step applies to."""
 
-    # What is called, before it is known how much of it can be native.
+    # A called graph, before it is known which of its nodes can be native.
     CALLED = enum.auto()
-    # One whose native parts become functions of their own; the rest is interpreted.
+    # A graph whose native regions become functions; the rest is interpreted.
     MIXED = enum.auto()
-    # One native function, with its branches, bodies and called functions.
+    # A graph that becomes one native function, with its branches, bodies and called functions.
     NATIVE = enum.auto()
-    # One that is interpreted, with machine code for elementwise ops: any, or only code that gives
-    # the bits of NumPy's kernels. Its branches and bodies become functions of their own.
+    # An interpreted graph with machine code for elementwise ops: of any kind, or only such as gives
+    # the bits of NumPy's kernels. Its branches and bodies become separate functions.
     INTERPRETED = enum.auto()
     EXACT = enum.auto()
 
 
 class Step(NamedTuple):
-    """A pass: its name, the graphs that it is for, and which of those nested in them."""
+    """A pass: its name, the kinds of graphs it applies to, and which of the graphs nested in them."""
 
     name: str
     change: Pass
     graphs: Graphs
-    # Of a nested graph, with the node that has it and the name of the attribute. None is the graph
-    # that is not nested.
+    # Whether the step applies to a graph, given the node that has the graph (None for the outermost
+    # one) and the name of the attribute.
     applies: Callable[[Node | None, str], bool] = lambda node, attribute: True
 
 
-# Iterations from which on packing the weights of cells before a loop pays.
+# Trip count from which on packing the weights of cells before a loop is profitable.
 MIN_ITERATIONS_TO_PACK = 4
 
 
@@ -76,7 +76,7 @@ def is_repeated_body(node: Node | None, attribute: str) -> bool:
 CALLED, MIXED, NATIVE = Graphs.CALLED, Graphs.MIXED, Graphs.NATIVE
 
 LOWERING_PASSES: list[Step] = [
-    # Before layers: normalisations whose statistics are unused can be layers.
+    # Before layers: only a normalisation whose statistics are unused can be a layer.
     Step("statistics", replace_known_statistics, CALLED),
     # Before layers: a convolution whose channels are scaled is one with other filters and a bias.
     Step("channels", fold_channels, CALLED),
@@ -84,21 +84,21 @@ LOWERING_PASSES: list[Step] = [
     Step("rematerialization", rematerialize, CALLED),
     # Before layers: a pooling that keeps indices is part of the layer of a convolution.
     Step("pooling indices", keep_indices, CALLED),
-    # Before rows: what a layer takes after its op is no work of its own any more.
+    # Before rows: ops that follow a layer's op become part of the layer.
     Step("layers", fuse_layers, CALLED),
-    # Before rows: what is broadcast in several directions would be stored for a kernel of rows.
+    # Before rows: values broadcast along several axes would be stored for a kernel of rows.
     Step("broadcast reductions", fuse_broadcast_reductions, CALLED),
     # Before regions: a cluster of rows is one node, native or not.
     Step("rows", fuse_rows, CALLED),
-    # Before regions, which are cut by the number of nodes.
+    # Before regions, whose size is limited by the number of nodes.
     Step("large graphs", expand_large, CALLED),
-    # What has code becomes `_Program` nodes; their bodies are NATIVE graphs.
+    # Nodes with code become `_Program` nodes, whose bodies are NATIVE graphs.
     Step("regions", outline_regions, MIXED),
-    # After regions: what is left runs with one kernel for several elementwise ops.
+    # After regions: the remaining elementwise ops share kernels.
     Step("loops", fuse_worthwhile, MIXED | Graphs.INTERPRETED),
-    # The same where a graph must keep its bits.
+    # The same for graphs that must keep their bits.
     Step("exact loops", fuse_exact, Graphs.EXACT),
-    # Before expansion, where a sum takes the gradient of one index in place.
+    # Before expansion: a sum takes the gradient of one index in place.
     Step("index slices", split_slices, NATIVE),
     # Early in a native function: the ops of an expression take part in all that follows.
     Step("expansion", expand, NATIVE),
@@ -106,23 +106,23 @@ LOWERING_PASSES: list[Step] = [
     Step("narrow products", narrow_products, NATIVE),
     # After expansion, which may make reads and writes of variables.
     Step("store forwarding", forward_stores, NATIVE),
-    # Before lists are ordered: what reads one list need not come before what changes another.
+    # Before lists are ordered: reads of one list are independent of writes to another.
     Step("own lists", own_lists, NATIVE),
-    # After store forwarding, whose order of effects stays.
+    # After store forwarding, which needs the order of effects.
     Step("list order", read_lists_first, NATIVE),
     # After the order is final, which the second body shares, and before fusion: its rules are about
     # single ops. The steps below apply to the second body, too.
     Step("row blocks", divide_rows, NATIVE),
     # Before elementwise fusion: a cell takes the elementwise ops that follow its product.
     Step("cells", fuse_cells, NATIVE, is_repeated_body),
-    # Before elementwise fusion: what only reductions take is no loop of its own.
+    # Before elementwise fusion: ops whose results only reductions use need no loop of their own.
     Step("reductions", fuse_reductions, NATIVE),
     # After reductions, which take elementwise ops; before elementwise fusion, which takes the views.
     Step("rolls", wrap_rolled, NATIVE),
-    # Whatever elementwise ops are left become loops.
+    # The remaining elementwise ops become loops.
     Step("elementwise", fuse_elementwise, NATIVE),
-    # After fusion, for checks have nothing that uses them: of the function itself, whose nested
-    # graphs cannot check anything before it writes.
+    # After fusion, which would drop checks, as nothing uses them. Only in the function itself: its nested
+    # graphs run after its writes have begun.
     Step("index checks", check_indices_early, NATIVE, lambda node, attribute: node is None),
 ]
 
@@ -134,7 +134,7 @@ def run(graph: Graph, graphs: Graphs) -> Graph:
 
 
 def ready(graph: Graph) -> Graph:
-    """A graph that is to be one native function as lowering takes it, worked out once."""
+    """The graph of one native function as lowering takes it; memoized."""
     fuel = Fuel()
     key = (ready, thread_count(), fuel.amount)
     found = graph.derived.get(key)

@@ -1,8 +1,8 @@
-"""Native functions as Python calls them: compiled for the shapes of a graph's inputs.
+"""Native functions as Python callables, compiled for the shapes of a graph's inputs.
 
-The caller's side makes the arrays of the results, takes the variables out of their resources and
-puts them back. What the native function refuses (an index out of range, arrays of other shapes) the
-interpreter does, with its messages.
+The generated Python code around the native function allocates the results, takes the variables' arrays out
+of their resources and puts them back. A call that the native function refuses (an index out of range, arrays
+of other shapes) is repeated by the interpreter, which raises the errors.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Program:
             v.pointer: i for i, v in enumerate(inputs) if isinstance(v, Variable) and i not in extra
         }
         self.results = w.write(body, inputs, len(body.outputs), len(extra))
-        # Cached values derived from variables: of which, and by which step.
+        # Cached values derived from variables: the index of the input, and the step that computes it.
         self.derived: list[tuple[int, entry.Step]] = list(w.kept.values())
         _check_results(graph, self.results)
         module = w.compiled()
@@ -116,7 +116,7 @@ class Program:
         return w.in_registers(w.lanes(operand), operand.shape) if operand.small else operand
 
     def forget(self) -> Run:
-        """Frees the text of the code, for a program that is only to run; returns its function."""
+        """Frees the LLVM text, which running does not need; returns the program's function."""
         vars(self).pop("writer", None)
         return self.run
 
@@ -125,7 +125,7 @@ class Program:
         """True if results are arrays of known shapes."""
         return all(isinstance(r, ArrayOperand) for r in self.results)
 
-    # -- the caller's side -----------------------------------------------------------------
+    # -- the generated Python function -----------------------------------------------------
 
     def _written(self) -> Run:
         """A generated Python function of the arrays that allocates, calls and returns."""
@@ -169,7 +169,7 @@ class Program:
         return run
 
     def _rounding(self, allocate_bytes: dict[str, Any], inputs: Sequence[str]) -> list[str]:
-        """The line that checks whether the rounding options are those of the compilation."""
+        """The line that checks that the rounding options are those of the compilation."""
         if not self.rounds:
             return []
         allocate_bytes["options"], allocate_bytes["otherwise"] = OPTIONS, self._otherwise
@@ -178,7 +178,7 @@ class Program:
         return [f" if bool(options.tensor_float_32) is not {fast}: return otherwise({arguments})"]
 
     def _otherwise(self, *arrays: Any) -> tuple[Any, ...]:
-        """The same graph under the other option, compiled on first use."""
+        """Runs the graph compiled under the other rounding option, which is done on first use."""
         if self._other is None:
             self._other = Program(self.graph)
             self._other._other = self
@@ -187,7 +187,7 @@ class Program:
     def _arrays(
         self, allocate_bytes: dict[str, Any], inputs: Sequence[str]
     ) -> tuple[list[str], list[str]]:
-        """What the kernel is given for each input, and the lines that find it."""
+        """The kernel's argument for each input, and the lines that compute it."""
         arrays, lines = list(inputs), list[str]()
         for i, value in enumerate(self.graph.inputs):
             if value.dtype is resource:
@@ -209,7 +209,7 @@ class Program:
         return arrays, lines
 
     def _results(self, allocate_bytes: dict[str, Any]) -> tuple[list[str], list[str], list[str]]:
-        """What the kernel writes to, what the caller gets, and the lines that make it."""
+        """The kernel's output arguments, the expressions of the call's results, and the lines that allocate."""
         outs: list[str] = []
         built: list[str] = []
         lines: list[str] = []
@@ -236,15 +236,15 @@ class Program:
     def _rows(
         self, allocate_bytes: dict[str, Any], k: int, operand: ListOperand, counted: int
     ) -> str:
-        """What copies the elements of a list out of the function's memory."""
+        """The expression that copies the elements of a tensor list out of the function's memory."""
         dtype = dtype_of(operand.kind)
         allocate_bytes[f"d{k}"], allocate_bytes[f"e{k}"] = dtype, from_numpy(dtype)
         return f"rows(work, {counted}, {operand.blocks[0].offset}, {operand.element}, d{k})"
 
     def _borrowing(self, allocate_bytes: dict[str, Any], call: str) -> list[str]:
-        """The lines around the call that take the variables that are written, and put them back."""
+        """The lines around the call that take the arrays of written variables, and put them back."""
         w, variables = self.writer, [self.operands[i] for i in self.writes]
-        # Memory of the pool would not be the variable's own, which is written in place.
+        # A pooled buffer has a second reference, so that later calls could not write it in place.
         allocate: Any = functools.partial(functools.partial, empty) if w.in_place else allocator
         allocate_bytes["makers"] = [allocate(v.shape, v.spec.dtype.numpy) for v in variables]
         every = [i for i, v in enumerate(self.graph.inputs) if v.dtype is resource]
@@ -274,9 +274,9 @@ class Program:
         ]
 
     def _again(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """The call after a failed guard: with contiguous copies of arrays, or by the interpreter.
+        """Repeats the call after a failed guard: with contiguous copies of arrays, or by the interpreter.
 
-        Or with values of variables that a program of XLA had left on its device.
+        Variables whose values an XLA program left on its device are fetched first.
         """
         if any([isinstance(a, Resource) and a.fetch() for a in arrays]):
             return self.run(*arrays)
@@ -309,13 +309,13 @@ def _check_results(graph: Graph, results: Sequence[Any]) -> None:
 
 
 def _back(random_streams: Sequence[Any], marks: Sequence[Any]) -> None:
-    """Returns streams to where they were."""
+    """Resets random streams to their marks."""
     for stream, mark in zip(random_streams, marks, strict=True):
         stream.back(mark)
 
 
 def _memory(size: int) -> Callable[[], Any]:
-    """What makes memory for the plan, whose blocks begin with lines of the cache if it does."""
+    """A function that allocates the memory of the memory plan, aligned to cache lines as its blocks assume."""
     words = -(-size // 8)
 
     def make() -> Any:
@@ -325,7 +325,7 @@ def _memory(size: int) -> Callable[[], Any]:
 
 
 def _rows(work: Any, counted: int, offset: int, element: tuple[int, ...], dtype: Any) -> Any:
-    """The rows that a list has turned out to have, out of the function's memory."""
+    """A copy of a tensor list's rows, whose number the function has computed, out of its memory."""
     count = int(work[counted // 8])
     each = int(np.prod(element))
     start = work.view(np.uint8)[offset:]
@@ -334,5 +334,5 @@ def _rows(work: Any, counted: int, offset: int, element: tuple[int, ...], dtype:
 
 
 def _in_order(array: Any) -> Any:
-    """The array as native code reads it; variables and such as they are."""
+    """The array aligned and in C order; variables and other objects unchanged."""
     return entry.in_order(array) if isinstance(array, (np.generic, np.ndarray)) else array

@@ -1,7 +1,7 @@
-"""What of a graph is native: the whole, wherever that is possible, else as many parts as there are.
+"""The native regions of a graph: the whole graph where possible, else as many regions as it has.
 
-Whether a node has code is known for certain only when the code is written. So the programs are
-compiled; a node without code is left outside, and the rest is tried again.
+Whether a node has code is certain only after lowering. So the programs are compiled; a node for which
+lowering fails is left outside, and the graph is partitioned again.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ from intaglio.ops.state.resource_variable import contents_of
 class Regions:
     """A graph whose native parts are `_Program` nodes, and the programs of these.
 
-    `whole` is the program that does everything, if one does; else `mixed` is the graph that is
-    interpreted, with these nodes and with loops for the elementwise ops outside of them.
+    `whole` is the program of the whole graph, if it has one; else `mixed` is the graph that is
+    interpreted, with `_Program` nodes, and with loops for the elementwise ops outside of them.
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.programs: dict[int, Program] = {}  # by the graph of each
-        # Why nodes are no part of one, by node of the graph.
+        # Why a node is in no program, by the id of the node in the graph.
         self.reasons: dict[int, str] = {}
         for node in graph.nodes:
             reason = obstacle(node)
@@ -53,7 +53,7 @@ class Regions:
             pass
 
     def _compiled(self) -> bool:
-        """Compiles the programs; False if a node has no code, which is noted then."""
+        """Compiles the programs; False if a node has no code, whose reason is added to `reasons`."""
         graph, reasons = self.graph, self.reasons
         try:
             small = len(graph.nodes) <= partitioning.MAX_FUNCTION_NODES
@@ -66,7 +66,7 @@ class Regions:
             bodies = [n.attrs["body"] for n in self.mixed.nodes if n.op is raw._Program]
             self.programs = {id(body): Program(body) for body in bodies}
         except Unsupported as e:
-            # Nodes that are alike fail alike.
+            # Similar nodes would fail for the same reason.
             blamed = None if e.node is None else self._origin(e.node)
             before = len(reasons)
             for node in graph.nodes:
@@ -79,12 +79,12 @@ class Regions:
         return True
 
     def _partition(self, outside: dict[int, str]) -> None:
-        """Makes `mixed` the graph whose native parts have none of these nodes."""
+        """Sets `mixed` to the graph partitioned with these nodes outside of all programs."""
         self.graph.derived[partitioning.OUTSIDE] = outside
         self.mixed = pipeline.run(self.graph, Graphs.MIXED)
 
     def _origin(self, node: Node) -> Node | None:
-        """The graph's node that one of a program comes from: it has its name, or one like it."""
+        """The node of the graph that a program's node was rewritten from, found by source and name."""
         source = node.source or node
         found = [n for n in self.graph.nodes if (n.source or n) is source]
         named = [n for n in found if node.name == n.name or node.name.startswith(f"{n.name}_")]
@@ -92,7 +92,7 @@ class Regions:
 
 
 def _alike(node: Node, other: Node) -> bool:
-    """True if nodes differ in nothing that decides whether they have code."""
+    """True if nodes are equal in everything that decides whether they have code."""
     if node is other:
         return True
     return (
@@ -104,13 +104,13 @@ def _alike(node: Node, other: Node) -> bool:
 
 def _form(value: SymbolicTensor) -> tuple[Any, ...]:
     known = value.spec.value
-    # What is known of a resource is what it holds.
+    # The dtype and shape that matter for a resource are those of its contents.
     key = known.tobytes() if isinstance(known, np.ndarray) else id(known)
     return value.dtype, value.dims, key
 
 
 def may_have_code(op: Op) -> bool:
-    """True if an op may have native code: its own, or that of the ops which passes make of it."""
+    """True if an op may have native code: its own, or that of ops which passes replace it by."""
     return has_code(op) or op in UPDATES
 
 
@@ -130,7 +130,7 @@ def may_be_native(op: Op) -> bool:
 
 
 def obstacle(node: Node) -> str:
-    """Why a node certainly has no native code; nothing if it may have."""
+    """The reason why a node cannot have native code; "" if it may."""
     op = node.op
     if op in (raw.Placeholder, raw.Const):
         return op.name
@@ -154,12 +154,12 @@ def obstacle(node: Node) -> str:
 
 
 def _unknown(node: Node) -> str:
-    """What shape is not known."""
+    """The message about an input or output of unknown shape; "" if all are known."""
     for value in (*node.inputs, *node.outputs):
         if value.dtype in (variant, resource) or node.op is raw.TensorListStack:
             continue
         if value.dims == (0,) and value.node.op is raw.Const:
-            continue  # the shape of a scalar
+            continue  # the shape [] of a scalar
         if value.dims is not None and 0 in value.dims:
             return f"{value.name} has no elements"
         if not shapes.known(value.dims):

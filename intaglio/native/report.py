@@ -1,4 +1,4 @@
-"""What of a graph is machine code, and what is not, with the reason."""
+"""The compile report: which steps of a graph are machine code, and why others are not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from intaglio.native.regions import Regions
 from intaglio.native.runtime import entry
 from intaglio.opdef import late, raw
 
-# Fused ops, and how they run.
+# How fused ops run, by op.
 PARTS = {
     late._FusedLayers.name: "one kernel",
     late._FusedReduction.name: "one loop",
@@ -85,7 +85,7 @@ def _steps(program: Program) -> Iterator[Row]:
 
 
 def _alone(node: Node, reasons: dict[int, str]) -> Row:
-    """A step that is none of a native function: a kernel of its own, or NumPy's."""
+    """A step outside of native functions: a native kernel of its own, or NumPy's."""
     name = node.op.name
     if node.op is raw._FusedElementwise:
         return Row(node, f"one loop: {_listed(node.attrs['body'])}")
@@ -103,6 +103,6 @@ def _alone(node: Node, reasons: dict[int, str]) -> Row:
 
 
 def _listed(body: Graph) -> str:
-    """The ops of a loop, the frequent ones once: `2 Mul, Tanh`."""
+    """The ops of a loop with their counts: `2 Mul, Tanh`."""
     names = [n.op.name for n in body.nodes if n.op not in (raw.Placeholder, raw.Const)]
     return ", ".join([f"{n} {k}" if n > 1 else k for k, n in Counter(names).items()])

@@ -35,24 +35,24 @@ from intaglio.opdef import raw
 from intaglio.runtime.call_state import streams
 
 Run = Callable[..., tuple[Any, ...]]
-# What compiles a graph: as it is, or for inputs of these shapes.
+# Compiles a graph: with its shapes as they are, or specialised for these shapes of the inputs.
 Make = Callable[..., Run | None]
-# Seconds in the interpreter after which a graph is compiled: about what that takes.
+# Seconds of interpretation after which a graph is compiled: about the time of the compilation.
 HOT_SECONDS = 0.03
 MIN_CALLS, MAX_CALLS = 4, 160
-# A graph whose compiler takes no longer than so many interpreted calls is compiled before the first.
+# A graph is compiled before its first call if that takes no longer than this number of interpreted calls.
 MAX_BREAK_EVEN_CALLS = 50
-# Graphs that take less are as fast interpreted.
+# Estimated seconds of a call below which the interpreter is as fast as native code.
 MIN_INTERPRETED_SECONDS = 5e-6
-# Calls of so many shapes are counted, where a trace leaves them open.
+# Maximum number of shapes with a count of calls, where a trace leaves dimensions open.
 MAX_COUNTED_SHAPES = 16
 
 
 def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
-    """The interpreted graph, or what becomes native code once it is hot.
+    """The interpreted graph, or a function that changes over to native code once it is hot.
 
-    `make` compiles a graph whose last bits may change with that; None if this one is to stay
-    interpreted then, as those that strings, files or Python take part in.
+    `make` compiles a graph whose last bits that may change; None for a graph that must stay interpreted
+    then, such as one with strings, files or calls of Python.
     """
     graphs = [*walk.nested(graph), graph]
     nodes = [n for g in graphs for n in g.nodes]
@@ -68,7 +68,7 @@ def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
 
 
 def _is_exact(node: Node) -> bool:
-    """True for an op whose native code gives the same bits; roots of complex numbers are close."""
+    """True for an op whose native code gives the kernel's bits, except roots of complex numbers."""
     root = node.op is raw.Sqrt and node.outputs[0].dtype.is_complex
     return node.op.native_exact and not root
 
@@ -81,14 +81,14 @@ def is_profitable(graph: Graph) -> bool:
 
 
 def calls_before_native(calls: int) -> int:
-    """After how many calls a graph changes over whose compiler has the time of `calls` of them.
+    """The number of calls after which a graph changes over, if its compilation takes as long as `calls` calls.
 
-    It begins after a quarter of these: a function that is called once or twice is not compiled.
+    Compilation begins after a quarter of it: a function that is called once or twice is not compiled.
     """
     return calls + max(calls // 4, min(calls, 2))
 
 
-# What is being compiled.
+# The graphs that are being compiled in the background.
 _compiling: weakref.WeakSet[Background] = weakref.WeakSet()
 
 
@@ -104,7 +104,7 @@ after_fork(_forked)
 class Background:
     """A graph as a function that is interpreted until there is native code for it.
 
-    `native` is True once it is the code.
+    `native` is True once calls run that code.
     """
 
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:
@@ -113,19 +113,19 @@ class Background:
         self.native = False
         self._graph: Graph | None = graph
         self._make = make
-        # The graph until its code has been checked, by one thread.
+        # The graph, until one thread has checked its code.
         self._unchecked: Graph | None = graph
         self._checking = lasting_lock()
 
     def compile(self) -> None:
-        """Begins to compile."""
-        # Not a daemon: a process must not end in the middle of LLVM.
+        """Starts the compilation in a thread."""
+        # Not a daemon thread: the process must not exit while LLVM runs.
         self.compiling = threading.Thread(target=self._compiled, name="native-compiler")
         _compiling.add(self)
         self.compiling.start()
 
     def after_fork(self) -> None:
-        """In a process without the thread that compiles: it begins once more."""
+        """Starts the compilation again in a child process, which does not have the thread."""
         self.compiling = None
 
     def _compiled(self) -> None:
@@ -140,9 +140,9 @@ class Background:
     def _try(self, graph: Graph) -> None:
         try:
             run = self._make(graph)
-        except ImportError:  # there is no compiler
+        except ImportError:  # llvmlite is not installed
             return
-        except (OpError, shapes.ShapeError):  # which running it raises
+        except (OpError, shapes.ShapeError):  # the interpreter raises the same error when it runs
             logger().debug("%s stays interpreted", graph.name, exc_info=True)
             return
         except Exception as e:
@@ -152,18 +152,18 @@ class Background:
             self._ready(run)
 
     def _failed(self, graph: Graph, error: Exception) -> None:
-        """The compiler failed, in a thread of its own: what is raised, the next call raises."""
+        """Handles a failure of the compiler in the background thread: an exception is raised by the next call."""
         try:
             fallback.failed(graph.name, error)
         except Exception as e:
             self.run = functools.partial(_raise, e)
 
     def _ready(self, run: Run) -> None:
-        """Changes over to code at the next call, which checks it."""
+        """Lets the next call run the code, and check it."""
         self.run = functools.partial(self._first, run)
 
     def _first(self, run: Run, *arrays: Any) -> tuple[Any, ...]:
-        """A call beside code that has not run yet: if they do not agree, it stays interpreted."""
+        """A call that runs both the interpreter and the new code; if they differ, the graph stays interpreted."""
         with self._checking:
             graph = self._unchecked
             if graph is not None:
@@ -173,7 +173,7 @@ class Background:
                 self._unchecked = None
                 self.run = run if self.native else self._interpreted
                 return results
-        # Another thread was first, perhaps between two threads that found the code ready.
+        # Another thread has checked the code meanwhile.
         self.run = run if self.native else self._interpreted
         return self.run(*arrays)
 
@@ -183,7 +183,7 @@ def _raise(error: Exception, *arrays: Any) -> tuple[Any, ...]:
 
 
 class AheadOfTime(Background):
-    """Code from the first call on, which checks it: every call has the bits of the code."""
+    """Code that runs from the first call on, which checks it: all calls have the bits of the code."""
 
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:
         super().__init__(graph, run, make)
@@ -203,7 +203,7 @@ class AheadOfTime(Background):
 
 
 class Timed(Background):
-    """Changes over as soon as there is code, which gives the same bits."""
+    """Changes over as soon as there is code. For graphs whose code gives the interpreter's bits."""
 
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:
         super().__init__(graph, run, make)
@@ -232,7 +232,7 @@ def _whole(graph: Graph) -> Run | None:
 
 
 class Counted(Background):
-    """Begins to compile after a few calls, and changes over when the compiler had its time."""
+    """Changes over at a fixed number of calls, so that every run of a program gives the same numbers."""
 
     def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
         super().__init__(graph, run, make)
@@ -273,7 +273,7 @@ class Counted(Background):
 
 
 class Shapes:
-    """A graph whose inputs' shapes are open: each of the first shapes has its own count."""
+    """A graph with open input shapes: each of the first shapes has its own count of calls."""
 
     def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
         self.run = run
