@@ -1,7 +1,7 @@
-"""Compiling in the background what can wait: code that is faster, with the same bits.
+"""Background compilation of code that is not urgent: it is faster than the present code, with the same bits.
 
-One thread does what is asked for, one module after the other, and ends when there is nothing more to
-do. It begins a module only when no other thread has compiled for a moment: LLVM compiles one at a
+One thread compiles the requested modules one after the other, and ends when there are no more. It
+begins a module only when no other thread has compiled for a moment: LLVM compiles one module at a
 time, and a call may be waiting for its code.
 """
 
@@ -15,26 +15,26 @@ from contextlib import contextmanager
 from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.log import logger
 
-# Seconds without a compilation after which there may be time for one in the background, and how often
-# the thread looks.
+# Seconds without a foreground compilation after which the background may compile, and the thread's
+# polling interval in seconds.
 QUIET_SECONDS = 0.25
 PAUSE_SECONDS = 0.01
 
 
 class Busy:
-    """When a thread that is not in the background has compiled last."""
+    """The time of the last compilation by a foreground thread."""
 
     def __init__(self) -> None:
         self._last = 0.0
         self._own: int | None = None
 
     def touch(self) -> None:
-        """Notes that a thread compiles now."""
+        """Notes a compilation in the foreground."""
         if threading.get_ident() != self._own:
             self._last = time.monotonic()
 
     def is_quiet(self) -> bool:
-        """Whether none has for a moment; asked by the thread in the background."""
+        """Whether no foreground thread has compiled for a moment."""
         self._own = threading.get_ident()
         return time.monotonic() - self._last > QUIET_SECONDS
 
@@ -43,11 +43,11 @@ BUSY = Busy()
 
 
 class NotCompiled(Exception):
-    """Code that is asked for under `only_compiled` is not there yet."""
+    """Code requested under `only_compiled` is not compiled yet."""
 
 
 class _Waiting(threading.local):
-    """Whether this thread takes compiled code alone."""
+    """Whether this thread is under `only_compiled`."""
 
     only_compiled = False
 
@@ -57,7 +57,7 @@ _THREAD = _Waiting()
 
 @contextmanager
 def only_compiled() -> Generator[None]:
-    """The time in which this thread compiles nothing: NotCompiled is raised instead."""
+    """In the block this thread compiles nothing: NotCompiled is raised instead."""
     before, _THREAD.only_compiled = _THREAD.only_compiled, True
     try:
         yield
@@ -66,7 +66,7 @@ def only_compiled() -> Generator[None]:
 
 
 def begin() -> None:
-    """A compilation begins. Raises NotCompiled where it may not."""
+    """Called before a compilation. Raises NotCompiled under `only_compiled`."""
     if _THREAD.only_compiled:
         raise NotCompiled
     BUSY.touch()
@@ -78,21 +78,21 @@ _threads: list[threading.Thread] = []
 
 
 def later(key: Hashable, compile: Callable[[], object]) -> None:
-    """Calls a function in the background, once for a key that is waiting."""
+    """Queues a function for the background thread, unless one with the same key is waiting."""
     with _lock:
         _waiting.setdefault(key, compile)
         _start()
 
 
 def wait() -> None:
-    """Returns when nothing is left to do."""
+    """Waits until the queue is empty."""
     for thread in [*_threads]:
         thread.join()
 
 
 def _start() -> None:
     if _waiting and not _threads:
-        # Not a daemon: a process that ends waits for the module that LLVM is in the midst of.
+        # Not a daemon thread: the exit of the process waits for the module that LLVM is compiling.
         thread = threading.Thread(target=_work, name="native-background")
         _threads.append(thread)
         try:
@@ -107,14 +107,14 @@ def _work() -> None:
         try:
             compile()
         except Exception:
-            # What stands in for it stays, and gives the same.
+            # The present code stays in use: it has the same results.
             logger().debug("%s was not compiled", key, exc_info=True)
         with _lock:
             _waiting.pop(key, None)
 
 
 def _next() -> tuple[Hashable, Callable[[], object]] | None:
-    """What is to be done, once no thread compiles; None at the end, or at that of the program."""
+    """The next function of the queue, once no thread compiles; None if the queue is empty or the program ends."""
     while True:
         with _lock:
             ends = not threading.main_thread().is_alive()
@@ -127,7 +127,7 @@ def _next() -> tuple[Hashable, Callable[[], object]] | None:
 
 
 def _after_fork() -> None:
-    """In a new process, which does not have the thread."""
+    """Restarts the thread in a child process, if functions are waiting."""
     _threads.clear()
     _start()
 

@@ -14,7 +14,7 @@ _NAMED = re.compile(r"%p\d+\b")
 
 
 class Carried:
-    """A loop's index and the values that it passes on."""
+    """A loop's index and loop-carried values."""
 
     def __init__(self, index: str, values: list[str]) -> None:
         self.index = index
@@ -23,7 +23,7 @@ class Carried:
 
 
 class Phi:
-    """A value that depends on the block that control comes from."""
+    """A phi: a value that depends on the predecessor block."""
 
     def __init__(self, kind: str, name: str, line: int) -> None:
         self.kind = kind
@@ -39,29 +39,29 @@ class Code:
         self._parameters = [*parameters]
         self._returns = returns
         self._firsts: list[str] = []
-        self._named: dict[str, str] = {}  # names by their instructions
-        # Instructions of the entry block.
+        self._named: dict[str, str] = {}  # values by the instruction that computes them
+        # The instructions of the entry block.
         self.before: Callable[[], None] | None = None
         self._lines: list[str] = []
         self._count = 0
         self._block = "entry"
         self.declarations: set[str] = set()
-        # Functions of the same module that this one calls, by their names.
+        # Declarations of functions of the same module that this one calls, by name.
         self.callees: dict[str, Code] = {}
 
     def add_parameter(self, text: str) -> None:
-        """One more parameter, behind the others."""
+        """Appends a parameter."""
         self._parameters.append(text)
 
     def let(self, text: str) -> str:
-        """A new value: the result of an instruction."""
+        """Emits an instruction; returns its result."""
         self._count += 1
         name = f"%v{self._count}"
         self.do(f"{name} = {text}")
         return name
 
     def named(self, text: str) -> str:
-        """An instruction in the entry block, emitted once, and only if it is used."""
+        """The result of an instruction in the entry block, which is emitted once, and only if it is used."""
         found = self._named.get(text)
         if found is None:
             found = self._named[text] = f"%p{len(self._named)}"
@@ -77,18 +77,18 @@ class Code:
         return self.let(f"{instruction} i64 {x}, {y}")
 
     def least(self, x: str | int, y: str | int) -> str:
-        """The smaller of two i64."""
+        """The smaller of two signed i64."""
         below = self.integer("icmp slt", x, y)
         return self.let(f"select i1 {below}, i64 {x}, i64 {y}")
 
     def do(self, text: str) -> None:
-        """An instruction without result."""
+        """Emits an instruction without result."""
         if self.before is not None:
             self.before()
         self._lines.append(f"  {text}")
 
     def call(self, returns: str, intrinsic: str, *arguments: tuple[str, str]) -> str:
-        """A call of one of LLVM's intrinsics; arguments are pairs of type and value."""
+        """Emits a call of an LLVM intrinsic; arguments are pairs of type and value."""
         types = ", ".join([kind for kind, _ in arguments])
         operands = ", ".join([f"{kind} {value}" for kind, value in arguments])
         self.declarations.add(f"declare {returns} @{intrinsic}({types})")
@@ -104,18 +104,18 @@ class Code:
         self._block = name
 
     def new_label(self, what: str) -> str:
-        """A free name for a block."""
+        """A new name for a block."""
         self._count += 1
         return f"{what}{self._count}"
 
     @property
     def signature(self) -> tuple[str, list[str]]:
-        """What it returns, and its parameters: pairs of type and name."""
+        """The result type, and the parameters: pairs of type and name."""
         return self._returns, self._parameters
 
     @property
     def steps(self) -> int:
-        """The number of instructions so far."""
+        """The number of instructions emitted so far."""
         return len(self._lines)
 
     @property
@@ -124,38 +124,38 @@ class Code:
         return self._block
 
     def jump(self, label: str) -> None:
-        """Ends the block; another one follows."""
+        """Ends the block with an unconditional branch."""
         self.do(f"br label %{label}")
 
     def branch(self, condition: str, yes: str, no: str) -> None:
-        """Ends the block; one of two follows."""
+        """Ends the block with a conditional branch."""
         self.do(f"br i1 {condition}, label %{yes}, label %{no}")
 
     def phi(self, kind: str) -> Phi:
-        """A phi, completed by `arrive` once all predecessors are written."""
+        """Emits a phi, which `arrive` completes once all predecessors are written."""
         return Phi(kind, self.let("phi"), len(self._lines) - 1)
 
     def arrive(self, phi: Phi, *sources: tuple[str, str]) -> None:
-        """What a phi is: pairs of a value and the block that it comes from."""
+        """Sets the incoming values of a phi: pairs of a value and its block."""
         incoming = ", ".join([f"[ {value}, %{block} ]" for value, block in sources])
         self._lines[phi.line] = f"  {phi.name} = phi {phi.kind} {incoming}"
 
     def first(self, text: str) -> str:
-        """A new value at the very beginning, for memory on the stack: loops must not make it."""
+        """Emits an instruction at the start of the entry block: an `alloca` must not be inside a loop."""
         self._count += 1
         name = f"%v{self._count}"
         self._firsts.append(f"  {name} = {text}")
         return name
 
     def replace(self, old: str, new: str) -> None:
-        """The number of an expression's slot in the memory on the stack."""
+        """Replaces text in the instructions of `first`, such as the size of an `alloca`."""
         self._firsts = [line.replace(old, new) for line in self._firsts]
 
     @contextmanager
     def carrying(
         self, start: str, stop: str, step: int | str, *carried: tuple[str, str]
     ) -> Generator[Carried]:
-        """A loop with loop-carried values: pairs of type and initial value.
+        """Emits a loop with loop-carried values: pairs of type and initial value.
 
         The body sets `following`; after the loop `values` are those of the last iteration.
         """
@@ -193,7 +193,7 @@ class Code:
 
     @contextmanager
     def when(self, condition: str) -> Generator[None]:
-        """What is done only if a condition holds."""
+        """Emits the block's instructions under a condition."""
         yes, after = self.new_label("when"), self.new_label("after")
         self.do(f"br i1 {condition}, label %{yes}, label %{after}")
         self.label(yes)
@@ -202,16 +202,16 @@ class Code:
         self.label(after)
 
     def load(self, kind: str, pointer: str, align: int) -> str:
-        """What is stored at a pointer."""
+        """Loads the value at a pointer."""
         return self.let(f"load {kind}, ptr {pointer}, align {align}")
 
     def zero(self, pointer: str, size: str) -> None:
-        """Fills `size` bytes with zeros."""
+        """Emits a memset of `size` bytes to zero."""
         table = ("ptr", pointer), ("i8", "0"), ("i64", size), ("i1", "false")
         self.call("void", "llvm.memset.p0.i64", *table)
 
     def copy(self, target: str, source: str, size: str) -> None:
-        """Copies `size` bytes; source and target do not overlap."""
+        """Emits a memcpy of `size` bytes; source and target do not overlap."""
         table = ("ptr", target), ("ptr", source), ("i64", size), ("i1", "false")
         self.call("void", "llvm.memcpy.p0.p0.i64", *table)
 
@@ -228,14 +228,14 @@ class Code:
         )
 
     def text(self) -> str:
-        """The function."""
+        """The text of the function."""
         parameters = ", ".join(self._parameters)
         head = f"define {self._returns} @{self.name}({parameters}) {ATTRIBUTES} {{\nentry:"
         body = "\n".join([*self._lines, "}"])
         used = {*_NAMED.findall(body)} if self._named else set[str]()
         named: list[str] = []
         for text, name in reversed(self._named.items()):
-            if name in used:  # its operands were named before it
+            if name in used:  # reversed order visits uses before definitions
                 used |= {*_NAMED.findall(text)}
                 named.append(f"  {name} = {text}")
         return "\n".join([head, *self._firsts, *reversed(named), body])

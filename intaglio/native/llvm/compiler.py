@@ -1,6 +1,6 @@
-"""LLVM, through llvmlite: texts of modules to object files, and what it knows of the processor.
+"""LLVM, through llvmlite: from the text of a module to an object file; the description of the processor.
 
-Importing it loads LLVM, which takes longer than many a program: `jit.py` does so when code is wanted
+Importing it loads LLVM, which takes longer than many programs run. `jit.py` imports it when code is needed
 that is not on disk.
 """
 
@@ -13,13 +13,13 @@ import llvmlite
 
 try:
     import llvmlite.binding as llvm
-except OSError as cause:  # its library is not for this system
+except OSError as cause:  # its shared library cannot be loaded on this system
     raise ImportError(f"llvmlite cannot be loaded: {cause}", name="llvmlite.binding") from cause
 
 from intaglio.base.locks import exclusive_lock
 from intaglio.native.llvm import target
 
-# Masked loads and stores are written as LLVM has had them since this version, that of llvmlite 0.48.
+# The first LLVM version (that of llvmlite 0.48) with the present syntax of masked loads and stores.
 OLDEST_LLVM = 22
 if llvm.llvm_version_info[0] < OLDEST_LLVM:
     raise ImportError(
@@ -36,21 +36,21 @@ _CHOSEN = target.chosen()
 if _CHOSEN is not None:
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
-# What code is compiled for, by LLVM's name.
+# The LLVM triple that code is compiled for.
 TRIPLE: str = _CHOSEN.triple if _CHOSEN else llvm.get_default_triple()
 _TARGET = llvm.Target.from_triple(TRIPLE)
 
 # llvmlite parses into one global context, which threads may not use at the same time.
-# A process that began in the midst of it could never compile.
+# A child process forked while the lock is held could never compile.
 LOCK = exclusive_lock()
-# Nor in the midst of a single call: llvmlite locks each, also those that free what is not used any more.
+# Nor may a fork interrupt any single call: llvmlite locks each one, also those that free objects.
 _calls = getattr(getattr(llvm.ffi.lib, "_lock", None), "_lock", None)
 if _calls is not None:
     exclusive_lock(_calls)
 
 
 class Description(NamedTuple):
-    """What LLVM knows of a processor, and which LLVM that is."""
+    """LLVM's description of a processor, and LLVM's version."""
 
     triple: str
     cpu: str
@@ -68,14 +68,14 @@ def describe() -> Description:
 
 
 def machine(effort: int, cpu: str, features: str) -> Any:
-    """What compiles for this process."""
+    """The target machine whose code runs in this process."""
     return _TARGET.create_target_machine(
         cpu=cpu, features=features, opt=effort, codemodel="jitdefault", jit=True
     )
 
 
 def machine_for_objects(effort: int, cpu: str, features: str) -> Any:
-    """What writes object files: code that may be anywhere in memory."""
+    """The target machine for object files: position-independent code."""
     return _TARGET.create_target_machine(
         cpu=cpu, features=features, opt=effort, reloc="pic", codemodel="default"
     )
@@ -94,7 +94,7 @@ def emitted(text: str, machine: Any, optimised: bool) -> bytes:
 
 
 def _optimise(parsed: Any, machine: Any) -> None:
-    """LLVM's middle end, as a compiler of C runs it."""
+    """Runs LLVM's middle end, with the passes of a C compiler."""
     parsed.triple, parsed.data_layout = TRIPLE, str(machine.target_data)
     options = llvm.create_pipeline_tuning_options(speed_level=2)
     options.loop_vectorization = options.slp_vectorization = True

@@ -8,7 +8,7 @@ import sys
 
 
 def executable_memory() -> bool:
-    """True if memory that was written to may be executed.
+    """True if the system permits executing memory that was written to.
 
     Hardened systems forbid it. LLVM would abort the process then.
     """

@@ -1,7 +1,7 @@
-"""Words of 64 bits in registers, written with Python's operators: hashes of one text.
+"""64-bit words in registers with Python's operators, which emit the hash functions of strings.
 
-`ops/text/hash_functions.py` defines hashes in terms of words; here each operator emits an
-instruction, and a text is read from its object.
+`ops/text/hash_functions.py` defines hash functions in terms of words. Here each operator on a word emits
+an instruction, and the words of a string are loaded from its object.
 """
 
 from __future__ import annotations
@@ -56,14 +56,14 @@ class Word:
 
 
 def _name(value: Word | int) -> str:
-    """A word as LLVM writes it."""
+    """A word as an LLVM operand."""
     if isinstance(value, Word):
         return value.name
     return str(value - 2**64 if value >= 2**63 else value)
 
 
 class Text:
-    """A text at a pointer: a source of words for a hash."""
+    """A string at a pointer: the source of words for a hash function."""
 
     def __init__(self, code: Code, data: str, size: str) -> None:
         self._code = code

@@ -1,4 +1,4 @@
-"""The JIT: addresses of the functions of LLVM modules, compiled or found on disk.
+"""The JIT: addresses of functions of LLVM modules, which are compiled, or read from the cache on disk.
 
 LLVM is loaded for code that is not on disk (`llvm/compiler.py`). In a process that writes code for another
 one (`llvm/target.py`) modules keep their text, and addresses are numbers that stand for functions
@@ -21,16 +21,16 @@ from intaglio.native.llvm.executable import executable_memory
 if not executable_memory():
     raise ImportError("the system forbids memory that is written and then executed")
 
-# What is known of the processor, which code is written for.
+# The processor that code is written for.
 IDENTITY, MACHINE, WIDTH = processor.IDENTITY, processor.MACHINE, processor.WIDTH
 HAS_FMA, FUSES_PRODUCTS = processor.HAS_FMA, processor.FUSES_PRODUCTS
 HAS_HALF, PERMUTED_ENTRIES = processor.HAS_HALF, processor.PERMUTED_ENTRIES
 has_feature = processor.has_feature
 
-# How much LLVM optimises. The text of kernels is vectorised and unrolled already: what takes longer
-# finds nothing. Code that runs once for a call of a kernel, scalar and without loops that matter, is
-# compiled in a fifth of the time. Code that is translated from loops of Python has its variables on the
-# stack: it goes through LLVM's middle end first.
+# LLVM's optimisation level. The text of kernels is vectorised and unrolled already: higher levels find
+# nothing more. Scalar code that runs once for a call of a kernel is compiled at a level that takes a fifth
+# of the time. Code translated from Python loops has its variables on the stack: it needs LLVM's middle end
+# first.
 KERNEL_EFFORT, GLUE_EFFORT, FULL_EFFORT = 1, 0, 2
 
 
@@ -55,7 +55,7 @@ def compiled(text: str, effort: int = KERNEL_EFFORT) -> bytes:
 
 
 def _loaded(code: bytes) -> Callable[[str], int]:
-    """The addresses of an object file's functions. They are there as long as what gives them."""
+    """A function from names to addresses in a loaded object file. The code lives as long as that function."""
     try:
         return loader.load(code, _TABLE_ADDRESSES).address
     except loader.Unsupported:
@@ -81,20 +81,20 @@ class Module:
         self._address = _loaded(compiled(text, effort))
 
     def address(self, name: str) -> int:
-        """Where a function begins."""
+        """The address of a function."""
         if target.FREESTANDING:
             return _SYMBOLS.address(self, name)
         return self._address(name)
 
     def function(self, name: str, *arguments: Any) -> Any:
-        """A function without result as a ctypes function."""
+        """A function that returns void, as a ctypes function."""
         return ctypes.CFUNCTYPE(None, *arguments)(self.address(name))
 
 
 class _Symbols:
     """Numbers that stand for the addresses of functions, where code is only written."""
 
-    # No address or size of a process is as large.
+    # Larger than any address or size in a process.
     _FIRST = 1 << 62
 
     def __init__(self) -> None:
@@ -116,13 +116,13 @@ class _Symbols:
 
 
 _SYMBOLS = _Symbols()
-# The tables of the process, by name.
+# The shared tables of the process, by name.
 _TABLES: dict[str, SharedTable] = {}
 _TABLE_ADDRESSES: dict[str, int] = {}
 
 
 def symbol_at(address: int) -> tuple[Module, str] | None:
-    """The function that `Module.address` has given the number of, where code is only written."""
+    """The module and name of the function that a symbolic address of `Module.address` stands for, or None."""
     return _SYMBOLS.function(address)
 
 
@@ -131,15 +131,15 @@ def table_entries(name: str) -> list[int]:
     return _TABLES[name].entries
 
 
-# A function's name, and the module that it is in.
+# The name of a function, and its module.
 Written = tuple[str, str]
 
 
 class SharedTable:
     """A table of functions that several modules declare; each is compiled when it is needed.
 
-    The entries of others are null. Where one function can do the work of several entries, with the
-    same bits, it is compiled first and stands in for them until theirs are compiled in the background.
+    Entries that are not compiled are null. A general function that can replace several entries, with the
+    same bits, is compiled first and used for them until their own are compiled in the background.
     """
 
     def __init__(
@@ -149,8 +149,8 @@ class SharedTable:
         write: Callable[[int], Written],
         general: Callable[[int], tuple[Collection[int], Callable[[], Written]]] | None = None,
     ) -> None:
-        """`write` gives the function of an entry; `general` the entries that a function may stand in
-        for, of which the argument is one, and what writes it."""
+        """`write` returns the text of an entry's function; `general` maps an entry to all the entries that one
+        general function serves, and to the function that writes its text."""
         self.name = name
         self._indices, self._write, self._general = indices, write, general
         self._entries = (POINTER * (1 + max(indices)))()
@@ -173,7 +173,7 @@ class SharedTable:
                     self._find(index)
 
     def _find(self, index: int) -> None:
-        """A function for an entry: its own, or one that stands in for it."""
+        """Defines an entry: by its own function, or by a general one until that is compiled."""
         if self._general is None or target.FREESTANDING:
             self._compile(index)
             return
@@ -189,7 +189,7 @@ class SharedTable:
 
     @property
     def entries(self) -> list[int]:
-        """The addresses of the functions, 0 where there is none yet."""
+        """The addresses of the functions, 0 for those that are not compiled yet."""
         return [address or 0 for address in self._entries]
 
     def _replace(self, index: int) -> None:
@@ -209,12 +209,12 @@ class SharedTable:
 
 _lock = lasting_lock()
 _modules: weakref.WeakValueDictionary[str, Module] = weakref.WeakValueDictionary()
-# The last ones requested, which a function that is compiled again for other dims may request again.
+# Keeps the most recent modules alive: a function compiled again for other dims may request them again.
 _recent: collections.deque[Module] = collections.deque(maxlen=32)
 
 
 def module(text: str) -> Module:
-    """The machine code of a text; equal texts, which graphs have many of, share it while it is used."""
+    """The module of a text; equal texts, which are frequent among graphs, share it while it is in use."""
     key = object_cache.name_of(text)
     found = _modules.get(key)
     if found is None:
@@ -226,7 +226,7 @@ def module(text: str) -> Module:
 
 
 class Pieces:
-    """Which modules have functions that others could use, by the functions' texts.
+    """The modules whose functions other modules can call, by the functions' texts.
 
     Those that were used last are kept, also without references to them.
     """
@@ -237,7 +237,7 @@ class Pieces:
         self._lock = lasting_lock()
 
     def home(self, text: str) -> Module | None:
-        """The module of a function, if there is one."""
+        """The module that contains a function, or None."""
         key = object_cache.name_of(text)
         with self._lock:
             found = self._homes.pop(key, None)
@@ -246,7 +246,7 @@ class Pieces:
         return found
 
     def keep(self, text: str, module: Module) -> None:
-        """Says where a function is."""
+        """Notes the module of a function."""
         with self._lock:
             self._homes[object_cache.name_of(text)] = module
             while len(self._homes) > self._most:

@@ -1,7 +1,7 @@
-"""Object files as executable memory, without LLVM: what the code of this package needs of a linker.
+"""A loader of object files without LLVM: the part of a linker that this package's code needs.
 
-Files are those that LLVM writes for the JIT on x86-64: ELF, with addresses of 64 bits only, one section
-of code or several, no thread-local data, no exceptions. `load` refuses all others, which LLVM loads.
+It supports the files that LLVM writes for the JIT on x86-64: ELF with 64-bit relocations only, one or more
+code sections, no thread-local data, no exceptions. `load` refuses all others, which LLVM loads.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-# From the ELF specification, and the supplement for x86-64.
+# Constants of the ELF specification and its x86-64 supplement.
 _MAGIC = b"\x7fELF\x02\x01\x01"
 _RELOCATABLE, _X86_64 = 1, 62
 _PROGBITS, _SYMTAB, _RELA, _NOBITS, _REL, _GROUP = 1, 2, 4, 8, 9, 17
@@ -32,7 +32,7 @@ _KINDS = 3
 
 
 class _Section:
-    """A section's header: what of it is needed."""
+    """The needed fields of a section header."""
 
     __slots__ = ("alignment", "flags", "info", "kind", "link", "offset", "size")
 
@@ -42,7 +42,7 @@ class _Section:
 
 
 class Unsupported(Exception):
-    """An object file is none of those that are loaded here."""
+    """The object file is of a kind that this loader does not support."""
 
 
 class Image:
@@ -72,7 +72,7 @@ def load(code: bytes, symbols: Mapping[str, int]) -> Image:
 
 
 class _Loading:
-    """The loading of one file."""
+    """The state of loading one file."""
 
     def __init__(self, code: bytes, symbols: Mapping[str, int]) -> None:
         self._code, self._known = code, symbols
@@ -103,7 +103,7 @@ class _Loading:
         return Image(buffer, functions)
 
     def _placed(self) -> tuple[dict[int, int], list[int]]:
-        """Where sections are in memory, by their number, and the bytes of each kind of memory."""
+        """The offset of each section in memory, by section number, and the bytes of each kind of memory."""
         places: dict[int, int] = {}
         sizes: list[int] = []
         start = 0
@@ -124,7 +124,7 @@ class _Loading:
         return places, sizes
 
     def _relocated(self, memory: Any, base: int, addresses: dict[int, int]) -> dict[str, int]:
-        """Writes the addresses that sections refer to; gives those of the functions."""
+        """Applies the relocations; returns the addresses of the functions."""
         functions: dict[str, int] = {}
         tables: dict[int, list[int | None]] = {}
         for i, section in enumerate(self._sections):
@@ -148,7 +148,7 @@ class _Loading:
     def _symbols(
         self, table: _Section, addresses: dict[int, int], functions: dict[str, int]
     ) -> list[int | None]:
-        """The addresses of a table's symbols; None for those that nothing can refer to."""
+        """The addresses of a symbol table; None for symbols that cannot be referred to."""
         names = self._sections[table.link]
         found: list[int | None] = []
         for number in range(table.size // _SYMBOL.size):
@@ -171,7 +171,7 @@ class _Loading:
         return found
 
     def _protect(self, base: int, sizes: list[int]) -> None:
-        """Code may be run and not written, constants only read."""
+        """Makes code executable and read-only, and constants read-only."""
         protect = ctypes.CDLL(None).mprotect
         protect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
         start = base

@@ -1,7 +1,7 @@
 """The matrix registers of x86 (AMX): whether the processor and the system let this process use them.
 
-Eight registers of 16 rows of 64 bytes. One instruction adds to a register of sums the product of two
-others, whose elements have 8 or 16 bits: sixteen times as many multiplications as one of float32 does.
+There are eight tile registers of 16 rows of 64 bytes. One instruction adds the product of two of them, whose
+elements have 8 or 16 bits, to a third: 16 times the multiplications of a float32 vector instruction.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ import sys
 
 from intaglio.native.llvm import jit
 
-# Rows of a register, and the bytes of a row; registers.
+# Rows of a tile register, bytes of a row, number of registers.
 ROWS, ROW_BYTES, COUNT = 16, 64, 8
-# arch_prctl(2) of x86-64: the number of the call, the request, the part of the state that holds the registers.
+# arch_prctl(2) of x86-64: the system call's number, the request, the XSAVE component of the tile registers.
 _ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18
-# The layout that `ldtilecfg` reads: palette 1, all registers whole.
+# The configuration that `ldtilecfg` reads: palette 1, all registers of full size.
 CONFIGURATION = bytes([1, *[0] * 15, *[ROW_BYTES, 0] * COUNT, *[0] * 16, *[ROWS] * COUNT, *[0] * 8])
 
 
@@ -28,7 +28,7 @@ def available(feature: str) -> bool:
 
 @functools.cache
 def _permitted() -> bool:
-    """Asks the system for the state of the registers, for all threads of the process.
+    """Requests permission to use the registers, for all threads of the process.
 
     Linux refuses where a thread has an alternate signal stack too small for that state, and in
     sandboxes that forbid the call.

@@ -1,8 +1,8 @@
-"""Machine code kept on disk, so that a process need not compile what another has compiled.
+"""The cache of machine code on disk, which processes share.
 
 A file is named by the hash of everything that its code depends on: the text, the processor,
-the versions. It begins with the hash of its name and content: what was cut off, changed or renamed
-is compiled again. Files are written beside and renamed, so that processes may share the folder.
+the versions. It begins with the hash of its name and content: a truncated, changed or renamed file is
+ignored. Files are written under a temporary name and renamed, so that processes may share the folder.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ import sys
 import threading
 import time
 
-# The folder may grow to this many bytes; then the files that were not used longest go.
+# Maximum bytes of the folder; beyond it the least recently used files are removed.
 MAX_FOLDER_BYTES = 256 << 20
-# The size is looked at after one of this many writes.
+# The size is checked after one in this number of writes.
 WRITES_PER_SIZE_CHECK = 64
 _SUFFIX, _PARTIAL = ".o", ".partial"
 _BINARY: int = getattr(os, "O_BINARY", 0)
-# Seconds after which a file that was not completed never will be.
+# Age in seconds from which on an incomplete file counts as abandoned.
 ABANDONED_SECONDS = 3600
 
 
 def folder() -> str | None:
-    """Where code is kept: `INTAGLIO_CACHE`, or the user's folder for such things.
+    """The folder of the cache: `INTAGLIO_CACHE`, or the user's cache folder.
 
     None if `INTAGLIO_CACHE` is empty, or if other users could write there: the folder's code
     is run.
@@ -64,7 +64,7 @@ def name_of(*depends: str) -> str:
 
 
 def read(name: str) -> bytes | None:
-    """The code of that name; None if it is not there, or not whole."""
+    """The code of that name; None if it is absent or damaged."""
     directory = folder()
     if directory is None:
         return None
@@ -80,12 +80,12 @@ def read(name: str) -> bytes | None:
 
 
 def _digest(name: str, code: bytes) -> bytes:
-    """What a file begins with: code under another name is other code, and would run as this."""
+    """The digest that a file begins with. It covers the name, as a renamed file would run as other code."""
     return hashlib.sha256(name.encode() + b"\0" + code).digest()
 
 
 def write(name: str, code: bytes) -> None:
-    """Keeps code under a name. Where nothing can be written, nothing is kept."""
+    """Writes code under a name; errors of the file system are ignored."""
     directory = folder()
     if directory is None:
         return
@@ -105,7 +105,7 @@ def write(name: str, code: bytes) -> None:
 
 
 def shrink(directory: str, most: int = MAX_FOLDER_BYTES) -> None:
-    """Removes the files that were not used longest, until the folder is small enough."""
+    """Removes the least recently used files until the folder is small enough."""
     found: list[tuple[float, int, str]] = []
     with os.scandir(directory) as entries:
         for entry in entries:
@@ -114,7 +114,7 @@ def shrink(directory: str, most: int = MAX_FOLDER_BYTES) -> None:
                 old = status.st_mtime < time.time() - ABANDONED_SECONDS
                 if entry.name.endswith(_SUFFIX):
                     found.append((status.st_mtime, status.st_size, entry.path))
-                elif old and entry.name.endswith(_PARTIAL):  # its process was ended
+                elif old and entry.name.endswith(_PARTIAL):  # its process was killed
                     os.unlink(entry.path)
     size = sum(s for _, s, _ in found)
     for _, bytes_, path in sorted(found):

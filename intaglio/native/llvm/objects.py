@@ -1,4 +1,4 @@
-"""Object files: the modules that were written for another process, linked to one.
+"""Object files for other processes: the modules that a graph needs, linked into one.
 
 A reference is the address of a function of one of these modules, as `Module.address` gives it. `Linker`
 names each function that is referred to, takes the modules that it needs, and those that these need by
@@ -17,14 +17,14 @@ from intaglio.native.llvm.processor import for_compiler
 
 _TABLE = re.compile(r"^@([\w.]+) = external constant \[(\d+) x ptr\]$", re.MULTILINE)
 
-# The line that begins a function, without its brace.
+# The first line of a function, without its brace.
 _FUNCTION = re.compile(r"^(define .*\S)(?= *\{$)", re.MULTILINE)
 
 
 def _bound_to_target(text: str) -> str:
-    """The text of a module whose functions say what processor they are for.
+    """The text of a module whose functions have attributes that name their processor.
 
-    They keep it in a module with functions for others.
+    The attributes persist when the module is linked with modules for other processors.
     """
     cpu, features = for_compiler()
     return _FUNCTION.sub(rf'\1 "target-cpu"="{cpu}" "target-features"="{features}"', text)
@@ -41,7 +41,7 @@ class Linker:
     """Collects the modules of an object file."""
 
     def __init__(self) -> None:
-        self._names: dict[int, str] = {}  # of modules, by identity
+        self._names: dict[int, str] = {}  # names of modules by the module's id
         self._modules: dict[str, jit.Module] = {}
         self._tables: dict[str, str] = {}
 
@@ -83,7 +83,7 @@ class Linker:
         return machine.emit_object(self._linked(text, exported, machine))
 
     def bitcode(self, text: str, exported: Collection[str]) -> bytes:
-        """The same as bitcode, for `object_of_levels` in a process for another target."""
+        """As `object`, but bitcode, for `object_of_levels` in a process with another target."""
         machine = machine_for_objects(jit.KERNEL_EFFORT, *for_compiler())
         return self._linked(text, exported, machine, _bound_to_target).as_bitcode()
 
@@ -94,7 +94,7 @@ class Linker:
         machine: Any,
         changed: Callable[[str], str] = lambda text: text,
     ) -> Any:
-        """The module of everything; `changed` is what becomes of the text of each part."""
+        """The linked module; `changed` is applied to the text of each part."""
         tables = "".join([*self._tables.values(), text])
         whole = _parsed(changed(tables), machine)
         for value in whole.global_variables:
@@ -131,7 +131,7 @@ def object_of_levels(
 
 
 def _internalize(module: Any, exported: Collection[str], machine: Any) -> None:
-    """Leaves these definitions alone visible, and drops what they do not need. Raises RuntimeError if the
+    """Makes all other definitions internal, and drops those that are unused. Raises RuntimeError if the
     module is not valid."""
     for value in (*module.functions, *module.global_variables):
         if not value.is_declaration and value.name not in exported:
@@ -141,7 +141,7 @@ def _internalize(module: Any, exported: Collection[str], machine: Any) -> None:
 
 
 def _without_unused(module: Any, machine: Any) -> None:
-    """Drops what nothing refers to, and functions that are equal to others."""
+    """Drops unused definitions, and merges equal functions."""
     builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options())
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()

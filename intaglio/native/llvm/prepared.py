@@ -1,10 +1,10 @@
 """Machine code that comes with the package, so that the first call of a new user does not compile.
 
-An archive for each level of x86-64, and one for AMD's processors with AVX-512, has the object files of kernels that programs use first: those of
-products, convolutions, pooling, sums, functions. `intaglio.tools.preparation` writes it when a wheel is
-built. A module is found by its text, so an archive that is older than the package has no wrong code, but
-less. The same text for a level gives the same bits as for the processor itself: LLVM neither contracts nor
-reorders what the text says.
+An archive for each level of x86-64, and one for AMD's processors with AVX-512, has the object files of kernels
+that programs use first: products, convolutions, pooling, sums, functions. `intaglio.tools.preparation` writes
+it when a wheel is built. The key of a module is the hash of its text, so an archive older than the package
+lacks modules, but has no wrong ones. Code for a level gives the same bits as code for the processor itself:
+LLVM neither contracts nor reorders the operations of the text.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ import struct
 import zlib
 from collections.abc import Mapping
 
-# Of this package, or what `INTAGLIO_PREPARED` names; if that is empty there are none.
+# The folder of archives: the package's, or that of `INTAGLIO_PREPARED`; none if that is empty.
 FOLDER = os.environ.get(
     "INTAGLIO_PREPARED", os.path.join(os.path.dirname(os.path.dirname(__file__)), "prepared")
 )
-# The number of modules; then a name, the place and the size of each, and the digest of all that.
+# The number of modules; the key, offset and size of each; the digest of all this.
 _COUNT = struct.Struct("<I")
 _ENTRY = struct.Struct("<32sIII")
 _DIGEST_BYTES = 32
 
 
 def path_of(processors: str) -> str:
-    """Where the archive for some processors is."""
+    """The path of the archive for a kind of processor."""
     return os.path.join(FOLDER, f"{processors}.objects")
 
 
 def key_of(text: str, effort: int) -> bytes:
-    """What a module is found by."""
+    """The key of a module in an archive."""
     return hashlib.sha256(f"{effort}\0{text}".encode()).digest()
 
 
 def written(objects: Mapping[bytes, bytes]) -> bytes:
-    """An archive of object files by their keys."""
+    """The bytes of an archive of object files by key."""
     entries: list[bytes] = []
     contents: list[bytes] = []
     at = _COUNT.size + len(objects) * _ENTRY.size + _DIGEST_BYTES
@@ -51,7 +51,7 @@ def written(objects: Mapping[bytes, bytes]) -> bytes:
 
 
 def objects_of(archive: bytes) -> dict[bytes, bytes]:
-    """The object files of an archive by their keys. Raises ValueError for one that is not whole."""
+    """The object files of an archive by key. Raises ValueError for a damaged archive."""
     index = _parsed(archive)
     if index is None:
         raise ValueError("no archive of machine code")
@@ -59,7 +59,7 @@ def objects_of(archive: bytes) -> dict[bytes, bytes]:
 
 
 def read(processors: str, text: str, effort: int) -> bytes | None:
-    """The object file of a module for some processors; None if the package has none."""
+    """The object file of a module for a kind of processor; None if the package has none."""
     index = _index(processors)
     if not index:
         return None
@@ -78,7 +78,7 @@ def read(processors: str, text: str, effort: int) -> bytes | None:
 
 @functools.cache
 def _index(processors: str) -> Mapping[bytes, tuple[int, int, int]]:
-    """Where the modules of an archive are, by their keys; empty if there is none, or it is not whole."""
+    """The offset and size of each module of an archive, by key; empty if it is absent or damaged."""
     if not processors or not FOLDER:
         return {}
     try:
@@ -92,7 +92,7 @@ def _index(processors: str) -> Mapping[bytes, tuple[int, int, int]]:
 
 
 def _parsed(archive: bytes) -> dict[bytes, tuple[int, int, int]] | None:
-    """The index of an archive, of which the head is enough; None if it is not whole."""
+    """The index, read from the head of an archive; None if it is damaged."""
     if len(archive) < _COUNT.size:
         return None
     end = _COUNT.size + _COUNT.unpack_from(archive)[0] * _ENTRY.size

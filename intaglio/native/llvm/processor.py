@@ -1,7 +1,7 @@
-"""The processor that code is written for: its features, the width of its vectors, its level.
+"""The processor that code is written for: its features, vector width, and x86-64 level.
 
-On x86-64 Linux says so. Elsewhere, and for code that is compiled, LLVM does: a process whose code is on
-disk, or came with the package, need not load it.
+On x86-64 Linux the kernel describes it. Elsewhere, and whenever code is compiled, LLVM does: a process
+whose code is on disk, or comes with the package, need not load LLVM.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from collections.abc import Mapping
 from intaglio.base import later
 from intaglio.native.llvm import object_cache, target
 
-# What the kernel writes of each processor; the first one is that of all.
+# /proc/cpuinfo has a paragraph for each processor; the first one counts for all.
 _PROCESSORS, _MOST_BYTES = "/proc/cpuinfo", 8192
-# What of it tells one processor from another.
+# The fields that identify a processor.
 _TELLING = ("vendor_id", "cpu family", "model", "model name", "flags")
 # LLVM's names of features that Linux has other names for.
 _LLVM_NAMES = {
@@ -30,15 +30,15 @@ _LLVM_NAMES = {
     "pni": "sse3",
     "lahf_lm": "sahf",
 }
-# The oldest llvmlite whose LLVM compiles what is written here, and how its file tells the version.
+# The oldest supported llvmlite, and the pattern of the version in its metadata.
 OLDEST = (0, 48)
 _VERSION = re.compile(r"version['\"]?\s*[:=]\s*['\"](\d+)\.(\d+)")
-# AMD's processors that have AVX-512, as far as they are known, are of these families.
+# The known families of AMD processors with AVX-512.
 _ZEN_FAMILIES = range(25, 64)
 
 
 def _by_system() -> dict[str, str] | None:
-    """The processor in the words of Linux; None for other systems and processors."""
+    """The processor as /proc/cpuinfo of Linux describes it; None for other systems and processors."""
     if sys.platform != "linux" or os.uname().machine != "x86_64":
         return None
     try:
@@ -63,9 +63,9 @@ def _named_by_llvm(flags: str) -> dict[str, bool]:
 
 
 def _llvmlite() -> str:
-    """Which llvmlite is installed: where, and its version. Importing it takes longer.
+    """The path and version of the installed llvmlite, found without importing it, which takes longer.
 
-    It is imported, which raises ImportError where it cannot be used, unless its files say that it can.
+    Only if its files do not show that it can be used is it imported, which raises ImportError if not.
     """
     spec = importlib.util.find_spec("llvmlite")
     if spec is None or spec.origin is None:
@@ -83,18 +83,18 @@ def _llvmlite() -> str:
 
 @functools.cache
 def described() -> tuple[str, str, Mapping[str, bool], str]:
-    """A triple, the processor's name, its features and the version, by LLVM, which this loads."""
+    """LLVM's triple, processor name, features and version; loads LLVM."""
     return later.named("intaglio.native.llvm.compiler").describe()
 
 
 _CHOSEN = target.chosen()
 _SAID = None if target.FREESTANDING else _by_system()
-# `INTAGLIO_PROCESSOR=x86-64-v4:znver4` compiles what is best for one processor, and runs on all of a level.
+# `INTAGLIO_PROCESSOR=x86-64-v4:znver4` uses the features of a level, tuned for one processor.
 _COMMON, _, _NAMED = os.environ.get("INTAGLIO_PROCESSOR", "").partition(":")
 
 
 def _known() -> tuple[str, str, Mapping[str, bool], str]:
-    """The name of the processor, its kind, its features, and everything that LLVM's code depends on."""
+    """The processor's name, kind and features, and all facts that LLVM's code depends on."""
     if _SAID is None or _CHOSEN is not None:
         triple, name, features, version = described()
         facts = [triple, name, version, str(sorted(features.items()))]
@@ -107,21 +107,21 @@ def _known() -> tuple[str, str, Mapping[str, bool], str]:
 
 NAME, MACHINE, _FEATURES, _DESCRIPTION = _known()
 
-# A process has to ask the system for the matrix registers, which a library does not.
+# Matrix registers need a system call of the process, which an exported library does not make.
 _UNUSED = ("amx",) if target.FREESTANDING or _COMMON else ()
 _HOST = {name: there for name, there in _FEATURES.items() if not name.startswith(_UNUSED)}
 _NATIVE_WIDEST = 64 if _HOST.get("avx512vl") else 32 if _HOST.get("avx2") else 16
 _WIDEST = _CHOSEN.widest if _CHOSEN else {"x86-64-v3": 32}.get(_COMMON, _NATIVE_WIDEST)
-# Bytes of the vector registers that are used; `INTAGLIO_VECTOR_BYTES` takes narrower ones.
+# Bytes of the vector registers that are used; `INTAGLIO_VECTOR_BYTES` selects narrower ones.
 WIDTH = min(_WIDEST, int(os.environ.get("INTAGLIO_VECTOR_BYTES", "64")))
-# What a processor with registers of that width does not have.
+# The prefixes of features that need registers wider than `WIDTH`.
 _BEYOND = {64: (), 32: ("avx512", "avx10"), 16: ("avx", "fma", "f16c", "xop", "vaes", "vpclmul")}[
     WIDTH
 ]
 
 
 def _enabled(known: Mapping[str, bool]) -> str:
-    """Features as LLVM reads them, without those of wider registers than are used."""
+    """Features as LLVM's attribute string, without those of registers wider than are used."""
     return ",".join(
         [
             f"{'+' if there and not name.startswith(_BEYOND) else '-'}{name}"
@@ -132,15 +132,15 @@ def _enabled(known: Mapping[str, bool]) -> str:
 
 
 _ENABLED = _enabled(_FEATURES).split(",")
-# Everything of the processor and of LLVM that compiled code depends on.
+# All facts about the processor and LLVM that compiled code depends on: a part of cache keys.
 IDENTITY = object_cache.name_of(_DESCRIPTION, _COMMON, str(WIDTH))
-# Whether the processor rounds x * y + z once.
+# Whether the processor has fused multiply-add, which rounds x * y + z once.
 HAS_FMA = (bool(_HOST.get("fma")) or not _HOST) and WIDTH > 16
-# The same for products of matrices: without such an instruction LLVM would call a function for every lane.
+# Whether matrix products use it: without the instruction LLVM would call a function for every lane.
 FUSES_PRODUCTS = _CHOSEN.fused if _CHOSEN else HAS_FMA if _SAID else "-fma" not in _ENABLED
-# Whether the processor itself reads and writes 16-bit floats.
+# Whether the processor has instructions that convert float16.
 HAS_HALF = bool(_HOST.get("f16c")) and WIDTH > 16
-# The numbers of 32 bits among which one instruction picks for every lane: those of a register.
+# The number of 32-bit elements from which one instruction can select for every lane: those of a register.
 PERMUTED_ENTRIES = {64: 16, 32: 8}.get(WIDTH, 0)
 
 
@@ -149,7 +149,7 @@ def has_feature(name: str) -> bool:
     return bool(_HOST.get(name))
 
 
-# What every processor of a level of x86-64 has (https://gitlab.com/x86-psABIs/x86-64-ABI), by LLVM's names.
+# The features of each level of x86-64 (https://gitlab.com/x86-psABIs/x86-64-ABI), by LLVM's names.
 _THIRD = (
     *("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe", "xsave", "cx16", "sahf"),
     *("popcnt", "sse3", "sse4.1", "sse4.2", "ssse3"),
@@ -170,9 +170,9 @@ def _level() -> str:
     return level if all(_HOST.get(f) for f in needed) else ""
 
 
-# The level of the processor; empty for others.
+# The processor's x86-64 level; empty for other architectures.
 LEVEL = _level()
-# The processors of a level that `prepared.py` has code for: AMD's with AVX-512 apart.
+# The kind of processor by which `prepared.py` has archives: the level, or AMD with AVX-512.
 PREPARED = f"{LEVEL}-znver" if LEVEL == "x86-64-v4" and NAME.startswith("znver") else LEVEL
 
 

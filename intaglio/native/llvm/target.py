@@ -15,15 +15,15 @@ from typing import NamedTuple
 
 
 class Target(NamedTuple):
-    """A target by LLVM's names: `triple`, `cpu`, and the features of the processor as far as kernels
-    depend on them. An empty triple or cpu is that of this machine."""
+    """A target by LLVM's names: `triple`, `cpu`, and those features of the processor that kernels depend
+    on. An empty triple or cpu stands for that of this machine."""
 
     triple: str
     cpu: str
     features: Mapping[str, bool]
-    # The bytes of the widest vector registers.
+    # Bytes of the widest vector registers.
     widest: int
-    # Whether the processor rounds x * y + z once.
+    # Whether the processor has fused multiply-add, which rounds x * y + z once.
     fused: bool = True
 
 
@@ -37,7 +37,7 @@ def _x86(level: int) -> Target:
 
 
 HOST = "host"
-# By the names that users give them.
+# The targets by the names that users write.
 TARGETS = {
     "x86-64-v2": _x86(2),
     "x86-64-v3": _x86(3),
@@ -59,12 +59,12 @@ TARGETS = {
     ),
 }
 
-# Libraries with code for several targets, of which one is chosen when it runs: by their names.
+# Targets of libraries with code for several levels, one of which is selected at run time, by name.
 LEVELS = {"x86-64": ("x86-64-v2", "x86-64-v3", "x86-64-v4")}
 
-# The name of the target of this process; empty if it runs its code.
+# The name of this process's target; empty if it compiles for itself.
 NAME = os.environ.get("INTAGLIO_TARGET", "")
-# Whether code is written for another process, without Python in it.
+# Whether code is written for another process, which has no Python interpreter.
 FREESTANDING = NAME != ""
 
 

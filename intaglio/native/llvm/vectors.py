@@ -1,8 +1,8 @@
-"""The builder of `scalar` rules that writes vector code: several vectors, step by step.
+"""The builder for `scalar` rules that emits vector code, for several vectors at a time.
 
-A value is a group of vectors, and every step is written for all of them before the next:
-while one waits for its operand another is computed, which is what keeps the units of the
-processor busy through chains of dependent operations.
+A value is a group of vectors, and every operation is emitted for all of them before the next one: the
+instructions of a group are independent, so that the processor overlaps their latencies in chains of
+dependent operations.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from intaglio.native.llvm.builder import Code
 
 
 class Unsupported(Exception):
-    """The expression has a part that is not compiled (yet); the message names it.
+    """The expression has a part without native code; the message names it.
 
     `node` is the node of the graph that it belongs to, if it was written for one.
     """
@@ -29,16 +29,16 @@ class Unsupported(Exception):
 
     @classmethod
     def at(cls, node: Any, text: str) -> Unsupported:
-        """The same of a node."""
+        """The error with the node set."""
         error = cls(text)
         error.node = node
         return error
 
 
 class Kind(NamedTuple):
-    """A type of element: LLVM's name, bits, and what it is: f, i, u, b or c as in NumPy.
+    """An element type: LLVM's name, bits, and NumPy's kind: f, i, u, b or c.
 
-    Floats of 16 bits are `short`: stored so, computed as float32, and rounded each time.
+    16-bit floats are `short`: stored in 16 bits, computed as float32, and rounded after each operation.
     In LLVM a bfloat16 is an integer here, and so is a complex number (`complexes`).
     """
 
@@ -48,7 +48,7 @@ class Kind(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of such numbers in messages."""
+        """The name of the type in messages."""
         words = {"f": "float", "i": "int", "u": "uint", "b": "bool", "c": "complex"}
         if self.letter == "b" or self == BFLOAT:
             return "bool" if self.letter == "b" else "bfloat16"
@@ -71,7 +71,7 @@ class Kind(NamedTuple):
 
     @property
     def width(self) -> int:
-        """The bytes of what is computed with."""
+        """The bytes of an element in registers: those of the type that is computed with."""
         return 4 if self.short else self.bytes
 
 
@@ -104,12 +104,12 @@ def kind_of(dtype: Any) -> Kind:
 
 
 def part_of(kind: Kind) -> Kind:
-    """What the parts of complex numbers are."""
+    """The kind of the real and imaginary parts of complex numbers."""
     return FLOAT if kind.bits == 64 else DOUBLE
 
 
 def complex_of(part: Kind) -> Kind:
-    """The complex numbers with such parts. Raises Unsupported if there are none."""
+    """The complex kind with parts of this kind. Raises Unsupported if there is none."""
     if part not in (FLOAT, DOUBLE):
         raise Unsupported(f"complex numbers of {part.name}")
     return Kind(f"i{2 * part.bits}", 2 * part.bits, "c")
@@ -123,7 +123,7 @@ class Lanes(NamedTuple):
 
 
 def literal(value: Any, kind: Kind) -> str:
-    """A number as LLVM writes it."""
+    """A number as an LLVM constant."""
     if kind.short:
         dtype = np.float16 if kind == HALF else ml_dtypes.bfloat16
         bits = int(np.asarray(value, dtype).view(np.uint16))
@@ -140,7 +140,7 @@ def literal(value: Any, kind: Kind) -> str:
 
 
 def literals(array: Any, kind: Kind) -> str:
-    """A vector of numbers that are known."""
+    """A constant vector."""
     flat = np.asarray(array).reshape(-1).tolist()
     if len({repr(x) for x in flat}) == 1:
         return f"splat ({kind.llvm} {literal(flat[0], kind)})"
@@ -148,7 +148,7 @@ def literals(array: Any, kind: Kind) -> str:
 
 
 class Builder:
-    """What a `scalar` rule calls: each method writes its instructions for every vector."""
+    """The builder that `scalar` rules call: each method emits its instructions for every vector."""
 
     def __init__(self, code: Code, lanes: int, vectors: int) -> None:
         self.code = code
@@ -167,12 +167,12 @@ class Builder:
         return f"v{self.lanes}{letter}{kind.bits}"
 
     def each(self, kind: Kind, form: Callable[..., str], *operands: Lanes) -> Lanes:
-        """One instruction for every vector; `form` is given the operands' names."""
+        """Emits one instruction for every vector; `form` is called with the operands' names."""
         groups = zip(*[o.names for o in operands], strict=True)
         return Lanes(kind, tuple([self.code.let(form(*g)) for g in groups]))
 
     def intrinsic(self, name: str, *operands: Lanes, flag: str | None = None) -> Lanes:
-        """One of LLVM's functions on vectors of one kind."""
+        """Calls an LLVM intrinsic on vectors of one kind."""
         kind = operands[0].kind
         if kind.short:
             wide = self.intrinsic(name, *map(self.widened, operands), flag=flag)
@@ -266,10 +266,10 @@ class Builder:
 
     def _extreme(self, better: Callable[[Lanes, Lanes], Lanes], x: Lanes, y: Lanes) -> Lanes:
         chosen = self.select(better(x, y), x, y)
-        # A NaN in y is chosen already, for no comparison with it holds.
+        # A NaN in y is selected already, as no comparison with it holds.
         return self.select(self.isnan(x), x, chosen) if x.kind.letter == "f" else chosen
 
-    # -- questions -----------------------------------------------------------------
+    # -- comparisons ---------------------------------------------------------------
 
     def _compare(self, of_floats: str, of_integers: str, x: Lanes, y: Lanes) -> Lanes:
         x, y = self.widened(x), self.widened(y)
@@ -347,7 +347,7 @@ class Builder:
     # -- branches ----------------------------------------------------------------
 
     def any(self, condition: Lanes) -> str:
-        """One bit: whether it holds in any lane of any vector."""
+        """An i1: whether the condition holds in any lane of any vector."""
         test = self.vector(BOOL)
         whole = condition.names[0]
         for other in condition.names[1:]:
@@ -355,7 +355,7 @@ class Builder:
         return self.code.call("i1", f"llvm.vector.reduce.or.v{self.lanes}i1", (test, whole))
 
     def either(self, condition: str, one: Callable[[], Lanes], other: Callable[[], Lanes]) -> Lanes:
-        """The result of one of two branches; only that one is executed."""
+        """The result of one of two branches, of which only one is executed."""
         code = self.code
         labels = [code.new_label(word) for word in ("yes", "no", "after")]
         code.branch(condition, *labels[:2])
@@ -380,9 +380,9 @@ class Builder:
         state: Sequence[Lanes],
         step: Callable[[Sequence[Lanes]], tuple[Sequence[Lanes], Lanes]],
     ) -> list[Lanes]:
-        """A state after as many steps as each lane needs; `step` tells which lanes go on.
+        """The state after as many steps as each lane needs; `step` returns which lanes continue.
 
-        A lane that does not keeps its numbers: they are the same whatever is beside it.
+        A lane that has ended keeps its numbers, so that they do not depend on other lanes.
         """
         code, going = self.code, self.constant(True, BOOL)
         before, head, after = code.block, code.new_label("step"), code.new_label("after")
@@ -403,10 +403,10 @@ class Builder:
         code.label(after)
         return kept
 
-    # -- numbers of another type ---------------------------------------------------
+    # -- conversions -------------------------------------------------------------
 
     def cast(self, x: Lanes, dtype: Any) -> Lanes:
-        """Numbers as another type, as the op Cast has them."""
+        """Numbers converted to another type, as by the op Cast."""
         return self.converted(x, kind_of(dtype))
 
     def converted(self, x: Lanes, to: Kind) -> Lanes:
@@ -440,7 +440,7 @@ class Builder:
         return self.each(to, lambda a: f"{word} {old} {a} to {new}", x)
 
     def _truncated(self, x: Lanes, to: Kind) -> Lanes:
-        """Floating-point numbers as integers; what does not fit becomes what x86 makes of it."""
+        """Floating-point numbers truncated to integers; out of range they become what x86 instructions give."""
         if to.bits < 32:
             return self.converted(self._truncated(x, Kind("i32", 32, "i")), to)
         half = 2.0 ** (to.bits - 1)
@@ -457,7 +457,7 @@ class Builder:
         return self.select(fits, whole, lowest)
 
     def widened(self, x: Lanes) -> Lanes:
-        """Short floats as float32; anything else as it is."""
+        """Short floats as float32; other kinds unchanged."""
         if not x.kind.short:
             return x
         if x.kind == HALF:
@@ -466,27 +466,27 @@ class Builder:
         return self.floats(self.shift_left(whole, 16))
 
     def _shortened(self, x: Lanes, to: Kind) -> Lanes:
-        """Numbers as 16-bit floats, rounded to float32 first."""
+        """Numbers rounded to float32 first, then to 16-bit floats."""
         if to == HALF and x.kind == DOUBLE:
-            raise Unsupported("float64 to float16")  # it would be rounded twice
+            raise Unsupported("float64 to float16")  # through float32 it would be rounded twice
         x = self.converted(x, FLOAT)
         if to == HALF:
             return self._word("fptrunc", x, HALF)
         bits = self.bits(x)
         odd = self.bit_and(self.shift_right(bits, 16), self.const(1, bits))
         rounded = self.add(self.add(bits, self.const(0x7FFF, bits)), odd)
-        # A NaN stays one, with the sign it has.
+        # A NaN stays a NaN and keeps its sign.
         sign = self.bit_and(bits, self.const(-(2**31), bits))
         quiet = self.bit_or(sign, self.const(0x7FC00000, bits))
         bits = self.select(self.isnan(x), quiet, rounded)
         return self._word("trunc", self.shift_right(bits, 16), BFLOAT)
 
     def bits(self, x: Lanes) -> Lanes:
-        """The bits of floating-point numbers as integers."""
+        """Floating-point numbers reinterpreted as integers."""
         return self._reread(x, Kind(f"i{x.kind.bits}", x.kind.bits, "i"))
 
     def floats(self, x: Lanes) -> Lanes:
-        """The floating-point numbers with these bits."""
+        """Integers reinterpreted as floating-point numbers."""
         return self._reread(x, FLOAT if x.kind.bits == 32 else DOUBLE)
 
     def _reread(self, x: Lanes, to: Kind) -> Lanes:

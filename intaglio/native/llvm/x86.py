@@ -1,4 +1,4 @@
-"""Instructions of x86 on whole registers of float32 for which LLVM has no general name.
+"""x86 instructions on float32 registers for which LLVM has no target-independent intrinsic.
 
 They are available if `entries` is not 0 (`picked`), and with AVX-512 (the others). Vectors may be of
 any length: they are split into registers, or padded to one.
@@ -19,7 +19,8 @@ _PLAIN = (("i16", "-1"), ("i32", "4"))
 
 
 def entries(kind: Kind) -> int:
-    """How many float32 a register holds of which lanes can pick any; 0 if none can."""
+    """The number of float32 in a table of one register from which each lane can select; 0 without such
+    an instruction."""
     return jit.PERMUTED_ENTRIES if kind == FLOAT else 0
 
 
@@ -29,7 +30,7 @@ def has_parts(kind: Kind) -> bool:
 
 
 def picked(s: Builder, table: Sequence[float], index: Lanes) -> Lanes:
-    """For every lane the number of a table that the lowest bits of its index name."""
+    """For every lane, the entry of a table at the index in the lowest bits of the lane."""
     size = jit.PERMUTED_ENTRIES
     numbers = ", ".join([f"float {literal(n, FLOAT)}" for n in table])
     register = f"<{size} x float>"
@@ -43,7 +44,7 @@ def picked(s: Builder, table: Sequence[float], index: Lanes) -> Lanes:
 
 
 def scaled(s: Builder, x: Lanes, power: Lanes) -> Lanes:
-    """x times 2 to the floor of a power, rounded once, wherever in the range that is."""
+    """x * 2 ** floor(power), rounded once, also where the result is subnormal."""
 
     def one(x: str, power: str) -> str:
         operands = [("<16 x float>", name) for name in (x, power, "poison")]
@@ -62,7 +63,7 @@ def exponent(s: Builder, x: Lanes) -> Lanes:
 
 
 def significand(s: Builder, x: Lanes) -> Lanes:
-    """x over a power of 2, from 3/4 to 3/2; 1 for 0 and inf, NaN for what is negative."""
+    """x divided by a power of 2, between 3/4 and 3/2; 1 for 0 and inf, NaN for negative numbers."""
 
     def one(x: str) -> str:
         interval = ("i32", str(_AROUND_ONE))
@@ -78,7 +79,7 @@ def _instruction(s: Builder, name: str, *operands: tuple[str, str]) -> str:
 
 
 def _by_registers(s: Builder, form: Callable[..., str], *operands: Lanes) -> Lanes:
-    """What `form` makes of registers, for vectors of any length."""
+    """`form` applied to whole registers, for vectors of any length."""
     size = jit.PERMUTED_ENTRIES
     names: list[str] = []
     for group in zip(*[o.names for o in operands], strict=True):
@@ -99,7 +100,7 @@ def _by_registers(s: Builder, form: Callable[..., str], *operands: Lanes) -> Lan
 
 
 def _joined(s: Builder, vectors: list[str], size: int) -> str:
-    """The lanes of a vector out of registers, of which there is a power of two."""
+    """The concatenation of registers, whose number is a power of two."""
     while len(vectors) > 1:
         pairs = zip(vectors[::2], vectors[1::2], strict=True)
         vectors = [_taken(s, FLOAT, a, size, range(2 * size), b) for a, b in pairs]
@@ -110,7 +111,7 @@ def _joined(s: Builder, vectors: list[str], size: int) -> str:
 def _taken(
     s: Builder, kind: Kind, vector: str, lanes: int, wanted: range, other: str = "poison"
 ) -> str:
-    """Some lanes of one vector or of two; beyond their end anything."""
+    """Selected lanes of one or two vectors; undefined beyond their end."""
     if wanted == range(lanes):
         return vector
     there = lanes if other == "poison" else 2 * lanes

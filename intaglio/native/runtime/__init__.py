@@ -1,1 +1,1 @@
-"""What compiled code needs while it runs: entries from Python, the thread pool, buffers, callbacks."""
+"""The runtime of compiled code: entries from Python, the thread pool, buffers, calls of Python."""

@@ -19,7 +19,7 @@ from intaglio.base.locks import lasting_lock
 from intaglio.base.memory import aligned
 from intaglio.cpython.references import other_references
 
-# Arrays of this many bytes are allocated from kept buffers; and the size of all that are kept.
+# Bytes from which on arrays are allocated from buffers, and the bytes of all buffers that are kept.
 MIN_BYTES, MAX_BYTES, MAX_KEPT_BYTES = 1 << 17, 1 << 26, 1 << 28
 
 
@@ -39,12 +39,12 @@ class Buffers:
             buffer = self._free(rounded)
             if buffer is None:
                 buffer = self._allocate(rounded)
-            # While no other thread may take the buffer: the new array refers to its owner.
+            # The new array refers to the owner before another thread can take the buffer.
             return buffer[:size].view(dtype).reshape(shape)
 
     def _free(self, size: int) -> Any | None:
         buffers = self._buffers.get(size, [])
-        # The buffer that was used last is most likely to be in cache still.
+        # The most recently used buffer is the most likely to be in the processor's cache.
         for i in range(len(buffers) - 1, -1, -1):
             if _is_free(buffers[i]):
                 buffers.append(buffers.pop(i))
@@ -75,7 +75,7 @@ def _is_free(buffer: Any) -> bool:
 
 
 def _rounded(size: int) -> int:
-    """Sizes that differ by less than an eighth share buffers."""
+    """The size rounded up by less than an eighth, so that similar sizes share buffers."""
     step = 1 << max(size.bit_length() - 4, 12)
     return -(-size // step) * step
 

@@ -1,9 +1,9 @@
-"""`a + b`, `a - b`, `a * b` and `a / b` of eager tensors in machine code, for programs that do many.
+"""`a + b`, `a - b`, `a * b` and `a / b` of eager tensors in machine code, for frequent use.
 
 NumPy's preparation of an operation on a few numbers takes longer than the operation. A method in
 machine code checks that no tape or graph is open and that the operands are tensors of one shape and
-dtype, or a tensor and a Python number; it allocates the result and computes it. All other operands
-it passes to the method in Python. Results have the same bits: each operation is one instruction that
+dtype, or a tensor and a Python number; it allocates the result and computes it. It passes all other
+operands to the method in Python. Results have the same bits: each operation is one instruction that
 rounds by IEEE 754. Offsets in objects are those of `cpython.layout`.
 """
 
@@ -25,14 +25,14 @@ from intaglio.opdef.door import STATE, State
 from intaglio.runtime.eager import ARITHMETIC, EagerTensor
 
 Method = Callable[[Any, Any], Any]
-# For tensors of more elements NumPy is as fast.
+# Number of elements above which NumPy is as fast.
 MAX_ELEMENTS = 4096
-# Python integers of at most this magnitude are the same number in every dtype.
+# Magnitude up to which Python integers are exact in every dtype.
 MAX_EXACT_INTEGER = 127
 
 
 class Kind(NamedTuple):
-    """A dtype as LLVM names it."""
+    """A dtype and its LLVM type."""
 
     name: str
     llvm: str
@@ -59,8 +59,8 @@ INSTRUCTIONS = {
 }
 # The operation of each special method, and whether its operands are reversed.
 SPECIAL = {s: (s.strip("_").removeprefix("r"), s.startswith("__r")) for s in ARITHMETIC}
-# The table that the code reads: `unusual` is the address of the flag that is `usual` while no tape
-# or graph is open; under the name of a special method is the method in Python.
+# The table that the code reads: `unusual` is the address of a flag, which has the value `usual` while
+# no tape or graph is open; the entry of a special method is the method in Python.
 SYMBOLS = (
     "tensor_type",
     "array_slot",
@@ -85,7 +85,7 @@ TABLE_DECLARATION = "@table = internal global ptr null"
 
 
 class _MethodEmitter(ObjectEmitter):
-    """Emits one method."""
+    """Emits the function of one special method."""
 
     fallback = "python"
 
@@ -127,7 +127,7 @@ class _MethodEmitter(ObjectEmitter):
     # -- operands ------------------------------------------------------------------------
 
     def _tensor_operand(self, rank: str) -> None:
-        """The other operand is a tensor of the same dtype and shape."""
+        """Emits the case of another operand that is a tensor of the same dtype and shape."""
         code = self.code
         y = self.array_of("%other")
         self.guard_equal(self.field(y, layout.ARRAY_DTYPE), self.dtype)
@@ -140,7 +140,7 @@ class _MethodEmitter(ObjectEmitter):
         self._by_kind("tensor", lambda kind: self._compute(kind, data, None))
 
     def _number_operand(self, other_type: str) -> None:
-        """The other operand is a Python float, or a small int."""
+        """Emits the case of another operand that is a Python float or a small int."""
         code = self.code
         self.guard_equal(other_type, self.address("float_type"), fallback="integer")
         value = code.let(f"call double {self.address('float_as_double')}(ptr %other)")
@@ -278,7 +278,7 @@ def _methods() -> _Methods:
 
 
 def methods(python: dict[str, Method]) -> dict[str, Method]:
-    """Methods in machine code for some of these; none where the layout of objects is unknown."""
+    """The methods in machine code that replace these in Python; none where the object layout is unknown."""
     if not tensor_objects.AVAILABLE or not _offset_of_unusual():
         return {}
     return {s: _methods().method(s, python[s]) for s in SPECIAL if s in python}

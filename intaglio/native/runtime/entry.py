@@ -30,12 +30,12 @@ from intaglio.native.llvm.builder import Code, module
 from intaglio.native.runtime.buffers import allocator
 from intaglio.native.runtime.thread_pool import pool, thread_count
 
-# Whether Python calls kernels through entries. Where not, ctypes calls those of elementwise ops,
-# and all else is NumPy's.
+# Whether Python calls kernels through entries. If not, elementwise kernels are called through ctypes,
+# and all other ops are NumPy's.
 AVAILABLE = cpython.AVAILABLE
-# Kernels with fewer elements than this finish before another thread could help.
+# Number of elements below which a kernel finishes before another thread could take a part.
 MIN_PARALLEL_ELEMENTS = 1 << 15
-# Tasks for each thread: more than one, for the system may keep a thread from running.
+# Tasks for each thread: several, as the system may preempt a thread.
 TASKS_PER_THREAD = 4
 # The parameters of a kernel: pointers to data, dims, range of the outermost loop.
 KERNEL = ("ptr %ins", "ptr %outs", "ptr %dims", "i64 %from", "i64 %to")
@@ -75,8 +75,8 @@ def load_dims(code: Code, names: Sequence[str]) -> dict[str, str]:
 
 
 def header(kernel: int = 0, body: int = 0, unit: int = 1, shapes: int = 0) -> list[int]:
-    """The words named in `HEADER`."""
-    # Code for another process has the threads of its caller, for as many as are asked for.
+    """The values of the words named in `HEADER`."""
+    # Code for another process runs with the number of threads that its caller requests.
     threads = None if target.FREESTANDING else pool()
     most = thread_count() if target.FREESTANDING else threads.workers + 1 if threads else 1
     words = {
@@ -153,7 +153,7 @@ class Entry:
 
 
 class OtherProcess:
-    """In place of a function where code is written for another process: it has the frame alone."""
+    """Replaces a kernel's function where code is written for another process: only its frame is used."""
 
     def __init__(self, frame: bytes) -> None:
         self.__self__ = frame
@@ -165,7 +165,7 @@ class OtherProcess:
 def _shapes(
     inputs: int, outputs: int, shapes: Sequence[tuple[int, ...]], dtypes: Sequence[Any]
 ) -> list[int]:
-    """What `enter` accepts: the numbers of inputs and of all arrays, then a record for each array.
+    """The table of arrays that `enter` accepts: the numbers of inputs and of arrays, a record for each array.
 
     A record is the address of the dtype, or 0 for any; the rank, or -1 for any shape; the lengths.
     """
@@ -177,7 +177,7 @@ def _shapes(
 
 
 def in_order(array: Any) -> Any:
-    """The array as kernels read it: aligned, in C order, with the one dtype object of its type."""
+    """The array as kernels require it: aligned, in C order, with NumPy's canonical dtype object."""
     dtype = from_numpy(array.dtype).numpy
     flags = array.flags
     if type(array) is np.ndarray and array.dtype is dtype and flags.c_contiguous and flags.aligned:
@@ -188,7 +188,7 @@ def in_order(array: Any) -> Any:
 
 
 def call_in_order(kernel: Any, arrays: Sequence[Any], rest: Sequence[Any]) -> None:
-    """Calls a kernel that has refused arrays as they were; `rest` are constants and results.
+    """Calls a kernel again with ordered copies of the arrays that it refused; `rest` are constants and results.
 
     Raises InternalError if it still refuses: then an array has not the dtype or shape that the
     kernel was compiled for, and the memory of the results holds nothing.
@@ -238,7 +238,7 @@ def filling(
     """
     allocate = allocator(shape, dtype)
 
-    # `filling_all` for one result, without its lists: small products spend most of their time here.
+    # A copy of `filling_all` for one result, without lists: it dominates the time of small products.
     def run(*arrays: Any) -> Any:
         result = allocate()
         if kernel(*arrays, result) is NotImplemented:
@@ -251,7 +251,7 @@ def filling(
 def filling_all(
     kernel: Callable[..., Any], results: Sequence[tuple[tuple[int, ...], Any]]
 ) -> Callable[..., list[Any]]:
-    """The same for several results, of these shapes and dtypes."""
+    """As `filling`, for several results of these shapes and dtypes."""
     allocators = [allocator(shape, dtype) for shape, dtype in results]
 
     def run(*arrays: Any) -> list[Any]:
@@ -293,7 +293,7 @@ def trampolines() -> _Trampolines:
     """The functions that run before kernels, compiled when they are first needed."""
     if not _trampolines:
         with _trampolines_lock:
-            # Frames contain their addresses: there must be one module, which stays.
+            # Frames contain these addresses: there must be one module, which is never freed.
             if not _trampolines:
                 code = jit.Module(_text(), jit.GLUE_EFFORT)
                 names = [name for name in _Trampolines._fields if name != "code"]
@@ -355,7 +355,7 @@ def _enter(name: str, raises: bool) -> Code:
 
 
 def _check_dtype(code: Code, array: str, record: str, refused: str) -> None:
-    """Refuses an array of another dtype."""
+    """Emits the guard on an array's dtype."""
     wanted = code.load("ptr", record, 8)
     own = code.load("ptr", code.at("i8", array, str(layout.ARRAY_DTYPE)), 8)
     is_any, same = code.let(f"icmp eq ptr {wanted}, null"), code.let(f"icmp eq ptr {own}, {wanted}")
@@ -363,7 +363,7 @@ def _check_dtype(code: Code, array: str, record: str, refused: str) -> None:
 
 
 def _check_shape(code: Code, array: str, shape: str, refused: str) -> str:
-    """Refuses an array of another shape; gives the pointer to the next array's record."""
+    """Emits the guard on an array's shape; returns the pointer to the next array's record."""
     wanted = code.load("i64", shape, 8)
     wanted_lengths = code.at("i64", shape, "1")
     is_any = code.integer("icmp slt", wanted, 0)
@@ -381,7 +381,7 @@ def _check_shape(code: Code, array: str, shape: str, refused: str) -> str:
 
 
 def _return_unless(code: Code, condition: str, answer: str) -> None:
-    """Returns `answer` unless a condition holds."""
+    """Emits a return of `answer` unless a condition holds."""
     holds, fails = code.new_label("holds"), code.new_label("fails")
     code.branch(condition, holds, fails)
     code.label(fails)
@@ -390,7 +390,7 @@ def _return_unless(code: Code, condition: str, answer: str) -> None:
 
 
 def _return(code: Code, singleton: str) -> None:
-    """Returns None or NotImplemented, with a reference of its own, or null."""
+    """Emits a return of None or NotImplemented as a new reference, or of null."""
     if singleton != "null" and not layout.IMMORTAL_SINGLETONS:
         pointer = code.at("i8", singleton, str(layout.REFERENCE_COUNT))
         count = code.load("i64", pointer, 8)
@@ -432,7 +432,7 @@ def _parallel() -> Code:
 
 
 def _task() -> Code:
-    """One of the tasks of `parallel`, by its number."""
+    """One task of `parallel`, given its number."""
     code = Code("task", ["ptr %context", "i64 %task"])
     ins, outs, dims = (code.load("ptr", code.at("i64", "%context", str(i)), 8) for i in range(3))
     total, tasks = (code.load("i64", code.at("i64", "%context", str(i)), 8) for i in (3, 4))
@@ -461,7 +461,7 @@ def _unlocked() -> Code:
 
 
 def _nothing() -> list[Code]:
-    """The replacements of `save` and `restore` where the lock is released already."""
+    """No-op replacements of `save` and `restore`, for callers that have released the lock already."""
     save = Code("save_nothing", [], "ptr")
     save.do("ret ptr null")
     restore = Code("restore_nothing", ["ptr %state"])

@@ -1,7 +1,7 @@
-"""Signals during long native functions: loops look at each iteration whether one is pending.
+"""Signals during long native functions: each iteration of a loop checks whether one is pending.
 
-Python's handlers run in the main thread, when it next runs Python code, which a loop in machine code
-does not do. So loops read CPython's eval breaker (`cpython/eval_breaker.py`): one load and one branch
+Python runs handlers in the main thread when that executes Python code, which a loop in machine code
+does not. So loops read CPython's eval breaker (`cpython/eval_breaker.py`): one load and one branch
 for each iteration. If it is set, `poll` takes the interpreter's lock and runs the handlers. If one
 raises, as that of Ctrl-C does, the loop ends, and the call raises the exception.
 
@@ -22,20 +22,20 @@ from intaglio.cpython import eval_breaker, layout
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code, module
 
-# The words of a watch: the address of the byte that loops read, and whether they must end.
+# The words of a watch: the address of the byte that loops read, and whether loops must end.
 BREAKER, STOP = range(2)
-# The main thread's has more: its state, when it polled last, in nanoseconds, and functions.
+# The main thread's watch also has its thread state, the time of its last poll in ns, and functions.
 _STATE, _POLLED, _THREAD_STATE, _SAVE, _RESTORE, _CHECK_SIGNALS = range(2, 8)
 # The watch of other threads, and its byte.
 _IDLE, _QUIET = 8, 10
 _WORDS = 16
-# The eval breaker is set for other reasons too, some of which last: the lock is taken after so many
-# nanoseconds at the earliest.
+# Nanoseconds between two acquisitions of the lock, as the eval breaker may be set for a long time for
+# reasons other than signals.
 _POLL_NS = 50_000_000
 
 
 class Watch:
-    """The words that loops read, and the machine code that polls.
+    """The words that loops read, and the machine code that polls signals.
 
     `address` is that of the words. `begin` is a function of it that returns the watch of the calling
     thread; `poll` is a function of a watch that returns 1 if the loop must end, with an exception
@@ -66,7 +66,7 @@ class Watch:
         return self.address + 8 * _QUIET
 
     def find_main_thread(self) -> None:
-        """Looks up the main thread, which is another one in a child process."""
+        """Looks up the main thread's state, which changes in a child process."""
         state = eval_breaker.main_thread_state()
         self._words[BREAKER] = eval_breaker.eval_breaker(state) or self._quiet
         self._words[_STATE] = state

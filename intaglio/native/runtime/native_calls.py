@@ -1,8 +1,8 @@
-"""Calls of compiled functions in machine code: it checks the arguments, and allocates and wraps the results.
+"""Machine code that calls compiled functions: it guards the arguments, and allocates and wraps the results.
 
-One built-in function, compiled once, interprets for each trace a table of guards: this argument is a
-tuple of two items, the first a tensor of this dtype and shape, the second that very object. If a
-guard fails it returns the caller's `miss`, and the call falls back on Python.
+One built-in function, compiled once, interprets the table of guards of a trace, such as: the argument is
+a tuple of two items, the first a tensor of a dtype and shape, the second a certain object. If a guard
+fails, it returns the caller's `miss`, and Python binds the call.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from intaglio.native.runtime.buffers import MIN_BYTES
 from intaglio.native.runtime.python_calls import RAISED, REFUSED
 from intaglio.native.runtime.tensor_objects import AVAILABLE, ObjectEmitter, symbols
 
-# The memory that a call may allocate on the stack, in bytes.
+# Maximum bytes that a call may allocate on the stack.
 MAX_STACK_BYTES = 1 << 15
-# The kinds of guards, by which a table's instructions begin; END ends them.
+# The opcodes of a table's instructions; END is the last instruction.
 END, TUPLE, LIST, DICT, KEY, TENSOR, IDENTITY, CONSTANT, FLAG = range(9)
-# Those of what a trace has read of Python's state.
+# The opcodes of guards on the Python state that a trace has read.
 KNOWN, CELL, ATTRIBUTE, ITEM, CLASS, DIFFERENT, UNCHANGED, VERIFIED = range(9, 17)
 SAME_ATTRIBUTES, VERIFIED_ATTRIBUTES = range(17, 19)
 # The words before the instructions. After them come the results' dtypes, ranks and lengths, from
@@ -64,7 +64,7 @@ HEADER = (
 
 
 class GuardTable:
-    """The guards that recognise a call, and what must live as long as they do.
+    """The guards of a call, and the objects that must live as long as they do.
 
     Objects have numbers: 0 is the tuple of positional arguments, 1 the dict of keyword arguments, and
     guards number what they unpack. Inputs of the kernel are counted as guards find them.
@@ -84,14 +84,14 @@ class GuardTable:
         return self.objects - count
 
     def sequence(self, source: int, value: Any) -> int:
-        """A tuple or list of the length of `value`; gives the number of its first item."""
+        """Guards a tuple or list of the length of `value`; returns the number of its first item."""
         first = self._new_objects(len(value))
         kind = TUPLE if type(value) is tuple else LIST
         self.instructions += [kind, source, len(value), first]
         return first
 
     def mapping(self, source: int, keys: Sequence[Any]) -> list[int]:
-        """A dict with exactly these keys; gives the numbers of their values."""
+        """Guards a dict with exactly these keys; returns the numbers of their values."""
         self.instructions += [DICT, source, len(keys)]
         found: list[int] = []
         for key in keys:
@@ -101,7 +101,7 @@ class GuardTable:
         return found
 
     def tensor(self, source: int, array: Any) -> None:
-        """An eager tensor of the dtype and shape of this array: the next input."""
+        """Guards an eager tensor of the dtype and shape of this array, which is the next input."""
         self.keep.append(array.dtype)
         self.arrays.append(array)
         dtype = layout.address_of(array.dtype)
@@ -109,20 +109,20 @@ class GuardTable:
         self.inputs += 1
 
     def identity(self, source: int, value: Any) -> None:
-        """That very object."""
+        """Guards the identity of an object, which the table keeps alive."""
         self.keep.append(value)
         self.instructions += [IDENTITY, source, layout.address_of(value)]
 
     def same(self, source: int, value: Any) -> None:
-        """That very object, which others keep alive as long as the guard holds."""
+        """Guards the identity of an object that others keep alive as long as the guard holds."""
         self.instructions += [IDENTITY, source, layout.address_of(value)]
 
     def different(self, source: int, value: Any) -> None:
-        """Any object but this one, which lives for ever."""
+        """Guards that the object is another than this immortal one."""
         self.instructions += [DIFFERENT, source, layout.address_of(value)]
 
     def of_class(self, source: int, kind: type) -> None:
-        """An object of exactly this class."""
+        """Guards an object of exactly this class."""
         self.keep.append(kind)
         self.instructions += [CLASS, source, layout.address_of(kind)]
 
@@ -151,9 +151,9 @@ class GuardTable:
 
     @contextmanager
     def unless_unchanged(self, mapping: dict[Any, Any]) -> Generator[None]:
-        """The guards of the block are left out as long as the dict is as they found it last.
+        """Skips the guards of the block while the dict has the version at which they last held.
 
-        No guard after the block may use what those of the block have unpacked.
+        No guard after the block may use objects that those of the block have unpacked.
         """
         version = np.zeros(1, np.int64)
         self.keep += [mapping, version]
@@ -166,9 +166,9 @@ class GuardTable:
 
     @contextmanager
     def unless_same_attributes(self, source: int, owner: Any) -> Generator[None]:
-        """The guards of the block are left out as long as the class and dict of `owner`, object `source`, have not changed.
+        """Skips the guards of the block while the versions of `owner`'s class and dict are unchanged.
 
-        No guard after the block may use what those of the block have unpacked.
+        No guard after the block may use objects that those of the block have unpacked.
         """
         versions = np.zeros(3, np.int64)  # of the dict, of the class, and a zero
         self.keep.append(versions)
@@ -188,14 +188,14 @@ class GuardTable:
         return self._part(ATTRIBUTE, source, name)
 
     def contents_of_cell(self, cell: Any) -> int:
-        """The number of what a cell has."""
+        """The number of a closure cell's contents."""
         self.keep.append(cell)
         source, number = self.known(cell), self._new_objects()
         self.instructions += [CELL, source, number]
         return number
 
     def constant(self, array: Any) -> None:
-        """An array that is the same in all calls: the next input."""
+        """Adds an array that is the same in all calls as the next input."""
         self.keep.append(array)
         self.arrays.append(array)
         self.instructions += [CONSTANT, self.inputs, array.ctypes.data]
@@ -210,7 +210,7 @@ class GuardTable:
 
 
 class CompiledProgram(Protocol):
-    """What a call has to know of a program (`native/program.py`)."""
+    """The interface of a program (`native/program.py`) that native calls need."""
 
     graph: Graph
     address: int
@@ -259,7 +259,7 @@ def _native_call(program: CompiledProgram, table: GuardTable, miss: Any, single:
         return None
     if any(result.bytes >= MIN_BYTES for result in program.results):
         return None
-    # The guards admit arrays like those of this call; the kernel relies on what the graph says.
+    # The guards admit arrays like those of this call, but the kernel relies on the graph's specs.
     if not all(map(_fits, table.arrays, program.graph.inputs)):
         return None
     specs: list[int] = []
@@ -451,7 +451,7 @@ class _Interpreter(ObjectEmitter):
         self._owned("get_item")
 
     def _owned(self, function: str) -> None:
-        """What the C function finds, which something else keeps alive too; misses if it raises."""
+        """The object that a C function returns, which another reference keeps alive; a miss if it raises."""
         code = self.code
         source, key, number = self._next_object(), self._next("ptr"), self._next()
         value = code.let(f"call ptr {self.address(function)}(ptr {source}, ptr {key})")
@@ -477,14 +477,14 @@ class _Interpreter(ObjectEmitter):
         self._skip_if(self.code.let(f"icmp eq i64 {version}, {known}"))
 
     def _skip_if(self, condition: str) -> None:
-        """Goes on where the next word says if the condition holds."""
+        """Jumps to the offset in the next word if the condition holds."""
         code = self.code
         target, at = self._next(), code.load("i64", self.cursor, 8)
         following = code.let(f"select i1 {condition}, i64 {target}, i64 {at}")
         code.do(f"store i64 {following}, ptr {self.cursor}, align 8")
 
     def _version(self) -> tuple[str, str]:
-        """The version of a dict, and the one that its guards have seen."""
+        """The version of a dict, and the version at which its guards last held."""
         code = self.code
         return code.load("i64", self._next("ptr"), 8), code.load("i64", self._next("ptr"), 8)
 
@@ -500,7 +500,7 @@ class _Interpreter(ObjectEmitter):
             code.let(f"icmp eq i64 {version}, {code.load('i64', code.at('i64', known, str(i)), 8)}")
             for i, version in enumerate(found)
         ]
-        # 0 is the version of no dict, and of a class that has changed.
+        # No dict has version 0; a class has it after a change.
         valid = [code.let(f"icmp ne i64 {version}, 0") for version in found]
         self._skip_if(functools.reduce(lambda a, b: code.let(f"and i1 {a}, {b}"), [*same, *valid]))
 
@@ -511,7 +511,7 @@ class _Interpreter(ObjectEmitter):
             self.code.do(f"store i64 {version}, ptr {pointer}, align 8")
 
     def _attribute_versions(self) -> tuple[tuple[str, str], str]:
-        """The versions of an object's dict and class, and the pointer to those that its guards have seen."""
+        """The versions of an object's dict and class, and the pointer to those at which its guards last held."""
         code = self.code
         source, offset = self._next_object(), self._next()
         reference = code.load("ptr", code.at("i8", source, offset), 8)

@@ -14,8 +14,8 @@ from intaglio.cpython import layout
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code, module
 
-# What machine code ends with: 0, or that the interpreter has to repeat its work, or that an exception
-# is set.
+# Results of machine code besides 0, which is success: the interpreter has to repeat the work, or an
+# exception is set.
 REFUSED, RAISED = 1, 2
 # The functions of CPython that the code calls, in the order of their table.
 _FUNCTIONS = (

@@ -14,7 +14,7 @@ from intaglio.runtime.eager import EagerTensor
 
 @functools.cache
 def symbols() -> dict[str, int]:
-    """The addresses, and the offset of a tensor's array, that code reads from a table."""
+    """The table of addresses, and of the offset of a tensor's array, that emitted code reads."""
     return {
         "tensor_type": layout.address_of(EagerTensor),
         "array_slot": _array_slot(),
@@ -47,7 +47,7 @@ AVAILABLE = cpython.AVAILABLE and _array_slot() > 0
 
 
 class ObjectEmitter:
-    """Emits code that reads and allocates objects, and takes from a table the addresses for it.
+    """Emits code that reads and allocates objects, with the addresses of a table.
 
     A guard that fails branches to `fallback`.
     """

@@ -30,14 +30,14 @@ from intaglio.cpython import layout
 from intaglio.cpython.thread_locks import new_acquired_lock
 from intaglio.native.llvm import jit
 
-# How often a thread looks before it sleeps: some tens of microseconds.
+# Iterations of spinning before a thread sleeps; they take some tens of microseconds.
 MAX_SPINS = 2000
-# A caller that waited for fewer nanoseconds than this never assumes that a processor is missing.
+# Nanoseconds of waiting below which a caller never assumes that a processor is missing.
 STALL_NS = 50_000
 # Offsets in the shared state, in bytes; what different threads write is on different cache lines.
 EPOCH, SLEEPING, BUSY, DONE, WAITING, TICKET = range(0, 384, 64)
 TASK, CONTEXT, COUNT = range(384, 408, 8)
-# How many of the next calls run serially, and how many did when a processor was last missing.
+# The number of next calls that run serially, and that number when a processor was last missing.
 SERIAL_CALLS, BACKOFF = BUSY + 8, BUSY + 12
 # A slot of the caller, then one of each worker: a flag that is set while its owner sleeps, and a lock
 # that a sleeping owner waits for. Before them are the functions that acquire and release locks.
@@ -366,7 +366,7 @@ class Pool:
             self._write(SLOTS + LINE * number + LOCK, new_acquired_lock())
 
     def after_fork(self) -> None:
-        """In a new process, which has no workers: every call runs serially."""
+        """Resets the pool in a child process, which has no workers: every call runs serially."""
         self._state[BUSY : BUSY + 4].view(np.int32)[0] = 1
 
 

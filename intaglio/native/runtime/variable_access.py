@@ -1,8 +1,8 @@
-"""Variables for the time of a call that writes them: locked, with their arrays taken out.
+"""Access to the variables that a call writes: they are locked, and their arrays taken out, until it ends.
 
-Ctrl-C may raise an exception between any two lines of Python. So what has been locked and taken is
-written down by calls of C functions, which no signal divides, and `release` can be repeated until it
-has come to its end.
+Ctrl-C may raise an exception between any two lines of Python. So each acquired lock and taken array is
+recorded by a single call of a C function, which no signal interrupts, and `release` can be repeated until
+it completes.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Access:
         self._locks: list[Any] = []
         self._acquired: list[bool] = []
         self._released: list[None] = []
-        # The arrays that were taken, and those that the call writes to.
+        # The arrays taken out of the variables, and those that the call writes to.
         self.before: list[Any] = []
         self.after: list[Any] = []
 
@@ -43,7 +43,7 @@ class Access:
         written = self._written
         if len({*map(id, written), *map(id, others)}) != len(written) + len(others):
             return False
-        # All threads lock in one order.
+        # All threads lock in one order, which excludes deadlocks.
         self._locks = [v.lock for v in sorted(written, key=id)]
         self._acquired.extend(map(_acquire, self._locks))
         for variable, make in zip(written, makers, strict=True):
@@ -55,7 +55,7 @@ class Access:
         return True
 
     def release(self, changed: bool) -> None:
-        """Puts the arrays before the call, or if it `changed` them those after it, into the variables.
+        """Sets the variables to the arrays before the call, or if it `changed` them to those after it.
 
         May be called again after an exception.
         """
