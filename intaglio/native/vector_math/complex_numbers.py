@@ -12,7 +12,6 @@ from typing import Any
 
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.vectors import (
-    BOOL,
     DOUBLE,
     FLOAT,
     Builder,
@@ -198,9 +197,7 @@ class Complexes(Builder):
         """`cast` to a kind."""
         if x.kind == to or "c" not in (x.kind.letter, to.letter):
             return super().converted(x, to)
-        if to == BOOL:
-            return self.ne(x, self.const(0, x))
-        if to.letter != "c":
+        if to.letter != "c":  # bools too: the imaginary part is dropped
             return super().converted(self.real(x), to)
         real, imaginary = self.real(x), self.imag(x)
         if imaginary.kind.letter != "f":

@@ -86,3 +86,13 @@ def test_powers_of_complex_numbers():
     zero = tf.zeros([20], tf.complex64)
     assert np.all(call(zero, zero).numpy() == 1)
     assert np.all(call(zero, zero + 2).numpy() == 0)
+
+
+@pytest.mark.parametrize("source", ["complex64", "complex128"])
+@pytest.mark.parametrize("to", ["bool", "int32", "uint8", "float32", "float16"])
+def test_casts_drop_the_imaginary_part(source: str, to: str) -> None:
+    """Truth too: i is false, as TensorFlow 2.21 has it."""
+    x = tf.constant(np.array([1j, 0, 2 + 1j, -0.0 - 1j, 3.7] * 20, source))
+    want = tf.cast(tf.math.real(x), to)
+    for run in (tf.cast, tf.function(tf.cast), tf.function(tf.cast, jit_compile=True)):
+        np.testing.assert_array_equal(run(x, to), want)
