@@ -17,7 +17,7 @@ from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
 
-DIMS = ("rows", "length", "count", "step")
+DIMS = ("rows", "length", "count", "halvings")
 PLACE = Kind("i32", 32, "i")
 # Lengths that places of 32 bits hold, doubled.
 MAX_LENGTH = 1 << 30
@@ -41,8 +41,8 @@ def insertion_points(w: FunctionLowering, node: Node, inputs: list[Any]) -> list
     if values.count >= entry.MIN_PARALLEL_ELEMENTS and rows > 1:
         name = shared(w, name, 1)
         w.long = True
-    step = 1 << (length.bit_length() - 1)
-    w.call_function(name, pointers, [found.pointer], [rows, length, count, step])
+    halvings = length.bit_length()
+    w.call_function(name, pointers, [found.pointer], [rows, length, count, halvings])
     w.how = "kernel"
     return [found]
 
@@ -52,9 +52,9 @@ def _searching(name: str, kind: Kind, result: Kind, after: bool) -> Code:
 
 
 class _Search:
-    """Writes the kernel: as many elements precede a value as its highest power of 2, and so on.
+    """Writes the kernel: the steps of C++'s `lower_bound` and `upper_bound` without a branch.
 
-    What precedes is known without a branch; NaN comes after all numbers, as NumPy has it.
+    So rows with NaN, or out of order, have the kernel's insertion points too.
     """
 
     def __init__(self, name: str, kind: Kind, result: Kind, after: bool) -> None:
@@ -96,36 +96,33 @@ class _Search:
         return self.s.converted(Lanes(self.kind, (name,)), self.wide)
 
     def _searched(self, row: str, value: Lanes, mask: str) -> Lanes:
-        """How many elements of a row precede the values."""
+        """Where the values are put in: the row is halved as often as its longest half needs."""
         code, s = self.code, self.s
-        length = self._splat(self.dims["length"])
         kind = f"<{self.lanes} x i32>"
-        steps = [(kind, "zeroinitializer"), (kind, self._splat(self.dims["step"]).names[0])]
-        bits = code.call("i64", "llvm.cttz.i64", ("i64", self.dims["step"]), ("i1", "true"))
-        with code.carrying("0", code.integer("add", bits, 1), 1, *steps) as state:
-            position, step = (Lanes(PLACE, (name,)) for name in state.values)
-            further = s.add(position, step)
-            within = s.logical_and(s.le(further, length), Lanes(BOOL, (mask,)))
-            last = s.sub(further, s.const(1, further)).names[0]
-            pointers = code.let(f"getelementptr {self.kind.memory}, ptr {row}, {kind} {last}")
+        length = self._splat(self.dims["length"])
+        begin = [(kind, "zeroinitializer"), (kind, length.names[0])]
+        with code.carrying("0", self.dims["halvings"], 1, *begin) as state:
+            first, left = (Lanes(PLACE, (name,)) for name in state.values)
+            one, half = s.const(1, left), Lanes(PLACE, (self._halved(left),))
+            middle = s.add(first, half)
+            within = s.logical_and(s.gt(left, s.const(0, left)), Lanes(BOOL, (mask,)))
+            pointers = code.let(
+                f"getelementptr {self.kind.memory}, ptr {row}, {kind} {middle.names[0]}"
+            )
             element = self._compared(self.memory.gather(self.kind, pointers, within.names[0]))
-            precedes = s.logical_and(within, self._precedes(element, value))
-            state.following += s.select(precedes, further, position).names
-            state.following.append(code.let(f"lshr {kind} {step.names[0]}, splat (i32 1)"))
+            behind = s.logical_and(within, self._precedes(element, value))
+            state.following += s.select(behind, s.add(middle, one), first).names
+            rest = s.sub(s.sub(left, half), one)
+            state.following += s.select(behind, rest, half).names
         return Lanes(PLACE, (state.values[0],))
+
+    def _halved(self, x: Lanes) -> str:
+        return self.code.let(f"lshr <{self.lanes} x i32> {x.names[0]}, splat (i32 1)")
 
     def _precedes(self, element: Lanes, value: Lanes) -> Lanes:
         """Whether an element comes before where a value is put in."""
         s = self.s
-        if self.after:
-            return s.logical_not(self._less(value, element))
-        return self._less(element, value)
-
-    def _less(self, x: Lanes, y: Lanes) -> Lanes:
-        s = self.s
-        if self.wide.letter != "f":
-            return s.lt(x, y)
-        return s.logical_and(s.logical_not(s.ge(x, y)), s.logical_not(s.isnan(x)))
+        return s.logical_not(s.lt(value, element)) if self.after else s.lt(element, value)
 
     def _splat(self, number: str) -> Lanes:
         short = self.code.let(f"trunc i64 {number} to i32")

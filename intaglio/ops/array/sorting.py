@@ -370,11 +370,18 @@ def _is_range(ordered: Any) -> bool:
 
 
 def _insertion_points(row: Any, wanted: Any, side: Any) -> Any:
-    """`np.searchsorted`; values in order are found by looking the row up among them."""
+    """Where C++'s `lower_bound` or `upper_bound` ends, in rows with NaN or out of order too.
+
+    In a row in order that is `np.searchsorted`; values in order are found by looking the row up among
+    them.
+    """
+    long = row.size > max(MAX_CHECKED_ROW, MAX_CHECKED_PER_VALUE * wanted.size)
+    if long or not _in_order(row) or (wanted.dtype.kind not in "biu" and np.any(wanted != wanted)):
+        return halved(row, wanted, side)
     if wanted.dtype.kind not in "iu" or wanted.size < row.size:
         return np.searchsorted(row, wanted, side)
     # Neither differences nor distances may wrap around in the dtype.
-    if np.any(wanted[1:] < wanted[:-1]):
+    if not _in_order(wanted):
         return np.searchsorted(row, wanted, side)
     if wanted.size and _is_range(wanted):  # the index follows from the value
         inside = (np.clip(row, wanted[0], wanted[-1]) - wanted[0]).astype(np.int64)
@@ -382,6 +389,29 @@ def _insertion_points(row: Any, wanted: Any, side: Any) -> Any:
     else:
         steps = np.searchsorted(wanted, row, "left" if side == "right" else "right")
     return np.repeat(np.arange(row.size + 1), np.diff(steps, prepend=0, append=wanted.size))
+
+
+# Rows of more elements, and of so many times the values, are not looked through to see whether they are in order.
+MAX_CHECKED_ROW, MAX_CHECKED_PER_VALUE = 1 << 16, 16
+
+
+def _in_order(row: Any) -> bool:
+    """Whether no element is less than the one before it, and none is NaN."""
+    return bool(np.all(row[:-1] <= row[1:])) and not np.any(row[:1] != row[:1])
+
+
+def halved(row: Any, wanted: Any, side: Any) -> Any:
+    """The insertion points by halving the row, for all values together."""
+    first = np.zeros(wanted.shape, np.int64)
+    left = np.full(wanted.shape, row.size, np.int64)
+    for _ in range(row.size.bit_length()):
+        half = left >> 1
+        middle = row[np.minimum(first + half, row.size - 1)]
+        behind = middle < wanted if side == "left" else np.logical_not(wanted < middle)
+        behind = behind & (left > 0)
+        first = np.where(behind, first + half + 1, first)
+        left = np.where(behind, left - half - 1, half)
+    return first
 
 
 @op
