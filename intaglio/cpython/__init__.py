@@ -1,4 +1,4 @@
-"""All code that depends on the layout of CPython's and NumPy's objects, or on reference counts.
+"""All code that depends on the memory layout of CPython and NumPy objects, or on reference counts.
 
 No other layer uses `ctypes.pythonapi`, reference counts, or `id()` as an address; machine code that
 works on objects takes every offset, address and symbol from `layout`. Where `AVAILABLE` is false

@@ -1,6 +1,6 @@
 """Which globals compiled code uses, read from its bytecode.
 
-`dis` answers this too, thirty times slower: it works out lines, labels and texts of all instructions.
+`dis` provides this too, but thirty times slower: it computes lines, labels and texts of all instructions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _EXTENDED_ARG = opcode.EXTENDED_ARG
 
 
 def global_names(code: CodeType) -> tuple[set[str], set[str]]:
-    """The globals that code sets or deletes, and all that it uses; without functions inside it."""
+    """The globals that a code object sets or deletes, and all globals that it uses; nested functions excluded."""
     stored: set[str] = set()
     used: set[str] = set()
     names, steps, high = code.co_names, code.co_code, 0
@@ -25,7 +25,7 @@ def global_names(code: CodeType) -> tuple[set[str], set[str]]:
             continue
         high = 0
         if step == _LOAD:
-            used.add(names[argument >> 1])  # the last bit says whether a NULL is pushed too
+            used.add(names[argument >> 1])  # the lowest bit says whether a NULL is pushed too
         elif step in _STORES:
             stored.add(names[argument])
     return stored, used | stored

@@ -1,8 +1,8 @@
-"""Where CPython says that its evaluation loop has something to do, such as to handle a signal.
+"""The address of CPython's eval breaker, the flag that signals and other requests are pending.
 
-The *eval breaker* is a word whose low byte is not zero then. Until Python 3.12 there is one for the
-interpreter, afterwards one for each thread. It may be read at any time, without the interpreter's
-lock. Its place is checked by the fields beside it, whose values are known.
+The evaluation loop handles requests, such as a signal, while the low byte of this word is not zero. Until
+Python 3.12 there is one for the interpreter, since then one for each thread. It may be read at any time,
+without the interpreter's lock. Its offset is verified by neighbouring fields, whose values are known.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OF_THREAD = {(3, 13): (16, 24), (3, 14): (16, 24)}
 
 
 def _function(name: str, arguments: int = 0) -> Callable[..., int | None]:
-    """A function of the interpreter of so many addresses, which returns an address."""
+    """A C function of the interpreter that takes `count` addresses and returns an address."""
     prototype = ctypes.PYFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * arguments)
     return prototype((name, ctypes.pythonapi))
 
@@ -40,13 +40,13 @@ def main_thread_state() -> int:
     interpreter = _function("PyInterpreterState_Main")()
     following = _function("PyThreadState_Next", 1)
     state, found = _function("PyInterpreterState_ThreadHead", 1)(interpreter), 0
-    while state:  # the newest thread is the first
+    while state:  # the list begins with the newest thread
         state, found = following(state), state
     return found
 
 
 def eval_breaker(thread_state: int) -> int:
-    """The address of the eval breaker of a thread; 0 if its place is not known."""
+    """The address of a thread's eval breaker; 0 if its offset is not known."""
     if not thread_state:
         return 0
     interpreter = _function("PyInterpreterState_Main")() or 0

@@ -1,4 +1,4 @@
-"""Where objects have their fields, and the addresses of objects, types and C functions.
+"""The offsets of objects' fields, and the addresses of objects, types and C functions.
 
 Offsets are in bytes and hold for 64-bit builds with a global interpreter lock. They are checked on
 live objects when this module is imported; `AVAILABLE` is the result.
@@ -22,22 +22,22 @@ from intaglio.cpython.portable import PORTABLE
 REFERENCE_COUNT, TYPE = 0, 8
 # PyVarObject: `ob_size`, int64. A dict has its number of items there.
 SIZE = 16
-# PyDictObject: a number that every change of the dict replaces by a new one, of no other dict (PEP 509). Python
-# 3.14 has it no more.
+# PyDictObject: the version, a number unique among dicts that every change replaces (PEP 509). Removed in Python
+# 3.14.
 DICT_VERSION = 24
-# What refers to the dict of an object whose class is written in Python precedes the object (PEP 659), and has the lowest bit
+# The reference to the `__dict__` of an object of a Python class precedes the object (PEP 659); its lowest bit is
 # set while the attributes are in no dict.
 MANAGED_DICT = -24
-# PyTypeObject: a number (uint32) of the class and of all that it inherits from, of no other class; 0 after a change,
-# until an attribute is looked up.
+# PyTypeObject: the version tag (uint32), unique among classes, which a change of the class or of a base class sets
+# to 0 until an attribute is looked up.
 TYPE_VERSION = 384
-# PyBytesObject: where its bytes begin; one zero byte follows them.
+# PyBytesObject: the offset of its bytes, which a zero byte follows.
 BYTES_DATA = bytes.__basicsize__ - 1
-# PyTupleObject: where its items begin. Since Python 3.14 the tuple's hash precedes them.
+# PyTupleObject: the offset of its items. Since Python 3.14 the tuple's hash precedes them.
 TUPLE_ITEMS = tuple.__basicsize__
 # PyListObject: the pointer to its items.
 LIST_ITEMS = 24
-# PyCellObject: what it has, or null.
+# PyCellObject: the contents, or null.
 CELL_CONTENTS = 16
 # PyArrayObject: data pointer, number of dimensions (int32), pointer to the lengths (int64 each),
 # dtype, flags (int32).
@@ -48,7 +48,7 @@ ARRAY_IN_ORDER = ARRAY_CONTIGUOUS | ARRAY_ALIGNED
 # Whether None, NotImplemented and the like need no reference count (PEP 683).
 IMMORTAL_SINGLETONS = sys.version_info >= (3, 12)
 
-# C functions that machine code calls, by the names that it has for them.
+# C functions that machine code calls, by this package's names for them.
 _FUNCTIONS = {
     "acquire_lock": "PyThread_acquire_lock",  # int (lock, int wait)
     "allocate_object": "PyType_GenericAlloc",  # object (type, ssize_t items)
@@ -73,7 +73,7 @@ _FUNCTIONS = {
     "save_thread": "PyEval_SaveThread",  # state (): releases the interpreter's lock
     "thread_state": "PyGILState_GetThisThreadState",  # state (): the calling thread's
 }
-# Their numbers in the table that NumPy passes to extensions, which never change.
+# Indices in the table of functions that NumPy passes to extensions, which never change.
 _NUMPY_FUNCTIONS = {
     # array (type, dtype, int rank, ssize_t *lengths, null, null, int flags, null); steals the dtype
     "new_array": 94  # PyArray_NewFromDescr
@@ -81,21 +81,21 @@ _NUMPY_FUNCTIONS = {
 
 
 def address_of(value: Any) -> int:
-    """Where an object is. The caller keeps it alive as long as the address is used."""
+    """The address of an object. The caller keeps it alive as long as the address is used."""
     return id(value)
 
 
 def bytes_address(value: bytes) -> int:
-    """Where the bytes of a `bytes` object begin."""
+    """The address of the first byte of a `bytes` object."""
     return id(value) + BYTES_DATA
 
 
 @functools.cache
 def function_address(name: str) -> int:
-    """Where a C function of the interpreter or of NumPy is. Raises KeyError for an unknown name."""
+    """The address of a C function of the interpreter or of NumPy. Raises KeyError for an unknown name."""
     number = _NUMPY_FUNCTIONS.get(name)
     if number is not None:
-        # Every extension finds the table of NumPy's functions there. NumPy 1 has it in `numpy.core`.
+        # The attribute through which extensions import NumPy's table of functions. NumPy 1 has it in `numpy.core`.
         core: Any = getattr(np, "_core", None) or np.core
         table = capsules.pointer(core._multiarray_umath._ARRAY_API, None)
         return _word(table + 8 * number)
@@ -104,9 +104,9 @@ def function_address(name: str) -> int:
 
 
 def slot_offset(owner: Any, value: Any) -> int:
-    """Where in an object the slot is that refers to `value`; 0 if no slot does, or several do.
+    """The offset of the slot of an object that refers to `value`; 0 if no slot does, or several do.
 
-    Types written in Python have their `__slots__` in an order that CPython chooses.
+    CPython chooses the order of the `__slots__` of types written in Python.
     """
     address, target = id(owner), id(value)
     slots = range(SIZE, type(owner).__basicsize__, 8)
@@ -115,7 +115,7 @@ def slot_offset(owner: Any, value: Any) -> int:
 
 
 def dict_offset(owner: Any) -> int:
-    """Where an object refers to the dict of its attributes, which it may get by this; 0 if it is not known.
+    """The offset of an object's reference to its `__dict__`, which is created if necessary; 0 if not known.
 
     Raises TypeError if it has none.
     """
@@ -141,10 +141,10 @@ def _half(address: int) -> int:
 
 
 def _array_verified(array: np.ndarray) -> bool:
-    """True if an array has its fields at these offsets."""
+    """True if NumPy arrays have their fields at these offsets."""
     address = id(array)
     flags = _half(address + ARRAY_FLAGS)
-    # A pointer is followed once all else is right.
+    # A pointer is dereferenced only after all other checks.
     return (
         _word(address + TYPE) == id(np.ndarray)
         and _word(address + ARRAY_DATA) == array.ctypes.data
@@ -157,7 +157,7 @@ def _array_verified(array: np.ndarray) -> bool:
 
 
 def _bytes_verified(text: bytes) -> bool:
-    """True if a `bytes` object has its fields at these offsets."""
+    """True if `bytes` objects have their fields at these offsets."""
     found = ctypes.string_at(bytes_address(text), len(text) + 1)
     return _word(id(text) + SIZE) == len(text) and found == text + b"\0"
 
@@ -177,7 +177,7 @@ def _containers_verified() -> bool:
 
 
 def _versions_verified() -> bool:
-    """True if each kind of change gives a dict another version, and reading gives none."""
+    """True if each kind of change gives a dict a new version, and reading does not."""
     space: dict[str, Any] = {"x": 1}
     changes: list[Callable[[], Any]] = [
         lambda: space.update(x=2),
@@ -199,9 +199,9 @@ def _versions_verified() -> bool:
 
 
 def _attribute_versions_verified() -> bool:
-    """True if each change of an attribute gives the object's dict another version, and of a class the class.
+    """True if each change of an attribute gives the object's dict, or the class, a new version.
 
-    Python 3.13 writes attributes without a word to the dict.
+    Python 3.13 writes attributes without changing the version of the dict.
     """
 
     class Owner:
@@ -257,7 +257,7 @@ def _verified() -> bool:
 
 
 AVAILABLE = _verified()
-# Whether a dict that has not changed is known by its version.
+# Whether an equal version proves that a dict has not changed.
 DICTS_HAVE_VERSIONS = AVAILABLE and sys.version_info < (3, 14) and _versions_verified()
-# Whether an object of a class in Python whose attributes have not changed is known by two versions.
+# Whether equal versions of an object's dict and class prove that its attributes have not changed.
 ATTRIBUTES_HAVE_VERSIONS = DICTS_HAVE_VERSIONS and _attribute_versions_verified()

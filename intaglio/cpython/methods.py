@@ -1,4 +1,4 @@
-"""Built-in functions and methods whose code is machine code at an address."""
+"""Built-in functions and methods that call machine code at an address."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import ctypes
 from collections.abc import Callable
 from typing import Any
 
-# How the code is called: `object (self, object *arguments, ssize_t count)`, or
+# The calling conventions METH_FASTCALL, `object (self, object *arguments, ssize_t count)`, and METH_O,
 # `object (self, object argument)`.
 _FASTCALL, _ONE_ARGUMENT = 0x0080, 0x0008
 
 
 class _MethodDef(ctypes.Structure):
-    """PyMethodDef."""
+    """The C struct PyMethodDef."""
 
     _fields_ = [
         ("name", ctypes.c_char_p),
@@ -41,7 +41,7 @@ class FunctionDefinition:
     def function(self, owner: Any, keep: Any = None) -> Callable[..., Any]:
         """The built-in function that passes `owner` to the code as `self`; it keeps `keep` alive.
 
-        A function also refers to the name of its module; this one has there what it keeps.
+        The object to keep alive is stored as the function's `__module__`, to which it holds a reference.
         """
         return _new_function(ctypes.addressof(self._definition), owner, [self, keep])
 

@@ -19,19 +19,19 @@ _OPENBLAS = (
 )
 
 
-# The names of CBLAS and LAPACK functions there, and whether their integers have 64 bits.
+# The affixes of CBLAS and LAPACK names in them, and whether their integers have 64 bits.
 _SCHEMES = (
     ("scipy_{}64_", "scipy_{}_64_", 64),
     ("{}64_", "{}_64_", 64),
     ("scipy_{}", "scipy_{}_", 32),
     ("{}", "{}_", 32),
 )
-# CBLAS' constants: matrices in row-major order, and what is done with a triangular one.
+# CBLAS constants: row-major order, and the options of a triangular matrix.
 _ROW_MAJOR, _LEFT = 101, 141
 _UNIT = {False: 131, True: 132}
 _UPLO = {False: 121, True: 122}
 _TRANSPOSE = {"N": 111, "C": 113}
-# LAPACK inverts so many columns at once, for which it needs memory.
+# The block size of LAPACK's inversion, in columns, which determines its workspace.
 _GETRI_COLUMNS = 64
 # The letters of NumPy's dtypes in the names of LAPACK's functions.
 _LETTERS = {"f": "s", "d": "d", "F": "c", "D": "z"}
@@ -47,9 +47,9 @@ def openblas_thread_count() -> tuple[Callable[[], int], Callable[[int], Any]] | 
 
 
 def _library(loader: Callable[[str], Any]) -> Any:
-    """The library that NumPy's linear algebra is linked with; None if it is not known."""
+    """The library that NumPy's linear algebra is linked with; None if it is unknown."""
     try:
-        # Looking up a name searches what the extension was linked with too.
+        # A symbol look-up also searches the libraries that the extension was linked with.
         return loader(np.linalg._umath_linalg.__file__)  # type: ignore[attr-defined]  # no other name leads to the library
     except (AttributeError, OSError):
         return None
@@ -64,7 +64,7 @@ class Lapack:
         self._pivots = np.dtype(f"i{bits // 8}")
         kind = {"s": ctypes.c_float, "d": ctypes.c_double}.get(letter, ctypes.c_void_p)
         one = np.ones(1, {"s": "f", "d": "d", "c": "F", "z": "D"}[letter])
-        # Complex numbers go by pointer, which `one` keeps alive.
+        # Complex scalars are passed by pointer; `one` keeps the memory alive.
         self._scale = one.ctypes.data_as(kind) if kind is ctypes.c_void_p else 1.0
         pointer, integer = ctypes.c_void_p, self._integer
         self._trsm = getattr(library, blas.format(f"cblas_{letter}trsm"))
@@ -91,7 +91,7 @@ class Lapack:
     def solve_triangular(
         self, a: np.ndarray, x: np.ndarray, lower: bool, adjoint: bool, unit: bool = False
     ) -> None:
-        """Replaces matrices `x` [batch, n, k] by what `a` or its adjoint maps to them.
+        """Solves triangular systems in place: `x` [batch, n, k] becomes inv(a) @ x, or inv(adjoint(a)) @ x.
 
         `a` is [batch, n, n], of which one triangle is read, with `unit` as if its diagonal were
         ones. Both are in C order.
@@ -120,7 +120,7 @@ class Lapack:
         return pivots, regular
 
     def invert(self, a: np.ndarray, pivots: np.ndarray) -> None:
-        """Replaces what `factorise` gives by the inverses."""
+        """Replaces the factors of `factorise` by the inverses."""
         size, info = self._integer(a.shape[1]), self._integer(0)
         operand = np.empty(a.shape[1] * _GETRI_COLUMNS, self._dtype)
         length = self._integer(operand.size)
@@ -146,7 +146,7 @@ class Lapack:
         return regular
 
     def solve_banded(self, a: np.ndarray, x: np.ndarray, lower: bool, adjoint: bool) -> None:
-        """Replaces matrices `x` [batch, n, k] by what triangular ones, or their adjoints, map to them.
+        """Solves banded triangular systems, or those of the adjoints, in place of `x` [batch, n, k].
 
         `a` [batch, n, width] has the elements of each row, from left to right. Both are in C order.
         """
@@ -181,9 +181,9 @@ def lapack_functions(letter: str) -> Lapack | None:
 
 @functools.cache
 def vector_bytes() -> int | None:
-    """The bytes of a vector in compiled code, by what NumPy knows of the processor; None if it does not say.
+    """The vector bytes of compiled code, from NumPy's CPU features; None if NumPy does not report them.
 
-    `native/llvm/jit.py` has the same number from LLVM, which takes long to load.
+    `native/llvm/processor.py` has the same number from LLVM, which takes long to load.
     """
     module = getattr(getattr(np, "_core", None), "_multiarray_umath", None)
     features: dict[str, bool] = getattr(module, "__cpu_features__", {})

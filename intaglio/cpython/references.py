@@ -24,18 +24,18 @@ def _counted(value: Any) -> int:
 
 
 def _calibrated() -> int:
-    """What a function counts for an object that only its caller's variable refers to."""
+    """The count that a function sees for an object that only its caller's variable refers to."""
     value = object()
     return _counted(value)
 
 
 _OWN = _calibrated()
-# No count equals this one where counts are unreliable.
+# Where counts are unreliable, a number that no count equals.
 _SOLE = _OWN if AVAILABLE else -(1 << 32)
 
 
 def other_references(value: Any) -> int:
-    """How many references there are besides that of the local variable that the caller passes.
+    """The number of references besides that of the local variable that the caller passes.
 
     The number has a meaning only while the interpreter's lock keeps other threads from changing it.
     """
@@ -44,7 +44,7 @@ def other_references(value: Any) -> int:
 
 def is_sole_owner(value: Any, others: int = 0) -> bool:
     """True if nothing refers to an object but the local variable that the caller passes,
-    and so many `others` of which the caller knows.
+    and `others` further references that the caller knows of.
 
     Never true where `AVAILABLE` is false.
     """

@@ -1,4 +1,4 @@
-"""Who holds an object: found among the objects that CPython's garbage collector follows."""
+"""The holders of an object: the objects that refer to it, found by CPython's garbage collector."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-# How many holders are described, and over how many containers the path to a name leads at most. The collector
-# looks at all objects of the process for each of them.
+# Maximum number of holders described, and of containers on the path to a name. For each of these the collector
+# visits all objects of the process.
 MAX_HOLDERS = 3
 MAX_DEPTH = 5
 
 
 class _Target(NamedTuple):
-    """An object on the path: what the search is for, or a container of it, and the rest of the path from there."""
+    """An object on the path: the searched object or a container of it, with the rest of the path."""
 
     object: Any
     rest: str
 
 
 def holders(value: Any, package: str) -> list[str]:
-    """How the program reaches an object: `history[0], a global of train.py`, at most a few.
+    """How the program reaches an object: `history[0], a global of train.py`; at most `MAX_HOLDERS` texts.
 
     Frames and objects of the package whose files begin with `package` do not count. It takes some tens of
     milliseconds, more where there are millions of objects: for messages of errors.
@@ -37,13 +37,13 @@ def holders(value: Any, package: str) -> list[str]:
         targets = search.further
         if len(found) >= MAX_HOLDERS or not targets:
             break
-    # What has a name of its own in the program comes first.
+    # Holders with a name in the program come first.
     found.sort(key=lambda path: ", a global of " not in path)
     return list(dict.fromkeys(found))[:MAX_HOLDERS]
 
 
 class _Level:
-    """One step away from the object: what has been found, and the containers to go on with."""
+    """The search at one distance from the object: the holders found, and the containers for the next level."""
 
     def __init__(self, targets: Sequence[_Target], package: str, seen: set[int]) -> None:
         self.found: list[str] = []
@@ -58,7 +58,7 @@ class _Level:
                 self._look(holder, seen)
 
     def _is_own(self, holder: Any) -> bool:
-        """True for what is no part of the user's program."""
+        """True for frames and objects that do not belong to the user's program."""
         if isinstance(holder, types.FrameType):
             return self._is_file(holder.f_code.co_filename)
         module = str(getattr(type(holder), "__module__", ""))

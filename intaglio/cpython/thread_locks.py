@@ -1,4 +1,4 @@
-"""The interpreter's locks as C has them: machine code acquires and releases them by an address.
+"""CPython's PyThread locks, which machine code acquires and releases by their addresses.
 
 The functions are `acquire_lock` and `release_lock` of `layout`. Any thread may release a lock.
 """
