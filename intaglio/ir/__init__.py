@@ -1,1 +1,1 @@
-"""What a graph is: nodes, their values, the immutable graph and the builder."""
+"""The intermediate representation: nodes, values, the immutable graph, its builder, rewriter and verifier."""

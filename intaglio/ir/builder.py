@@ -28,7 +28,7 @@ def is_node_name(name: str) -> bool:
 
 
 class GraphBuilder(ShownInNotebooks):
-    """A growing list of nodes with unique names."""
+    """A graph under construction: a list of nodes with unique names."""
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
@@ -139,7 +139,7 @@ class GraphBuilder(ShownInNotebooks):
         self._finalized = True
 
     def _unsafe_unfinalize(self) -> None:
-        """Allows nodes again: for who ended the recording alone, and has nothing that relies on it."""
+        """Undoes `finalize`, for a caller that finalized the graph itself and has not relied on that."""
         self._finalized = False
 
     @property

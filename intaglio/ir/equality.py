@@ -1,4 +1,4 @@
-"""Keys that are equal for nodes which do the same: for sharing their results."""
+"""Hashable keys that are equal for nodes which compute the same, for common subexpressions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PLAIN = frozenset([str, int, DType])
 def value_key(value: Any) -> Any:
     """A key of an attribute's value, in which 0.0 is not -0.0, and 1 is not True.
 
-    It cannot be hashed if the value cannot.
+    The key is unhashable if the value is.
     """
     kind = type(value)
     if kind in _PLAIN:

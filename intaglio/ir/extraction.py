@@ -1,4 +1,4 @@
-"""Nodes of a graph as a graph of their own, whose inputs are the values that they take from the others."""
+"""Outlining: nodes of a graph as a graph of their own, whose inputs are the values used from outside."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.opdef import raw
 
-# Says whether an input of a node, by its number, is a constant that becomes part of the graph.
+# Whether the input of a node at this index, a constant, is copied into the graph.
 Within = Callable[[Node, int], bool]
 
 
@@ -19,7 +19,7 @@ def extracted(
     name: str,
     within: Within,
 ) -> tuple[Graph, list[SymbolicTensor]]:
-    """The graph that computes `results`, and the values outside that its inputs are.
+    """The graph that computes `results`, and the outer values that are its inputs.
 
     Its nodes are copies of `nodes`, in their order; constants may be part of it.
     """
@@ -53,13 +53,13 @@ def extracted(
 
 
 def _constant(inner: Rewriter, value: SymbolicTensor) -> SymbolicTensor:
-    """A constant as part of the graph, where it has nothing to wait for."""
+    """A copy of a constant in the graph, without control inputs."""
     constant = value.node
     return inner.add(derived(constant, ()) if constant.control else constant).outputs[0]
 
 
 def _placeholder(value: SymbolicTensor, name: str) -> SymbolicTensor:
-    """The input of the graph that a value from outside is."""
+    """The input of the graph for an outer value."""
     spec = value.spec.like() if value.dtype.is_numpy_compatible else value.spec
     attrs = {"dtype": spec.dtype, "shape": spec.shape}
     return Node(raw.Placeholder, (), attrs, name, [spec], graph=value.node.graph).outputs[0]

@@ -23,8 +23,8 @@ class Node:
 
     `inputs` are values of earlier nodes (flat; `op.sig.group` gives them by name), `attrs`
     the attributes, `control` nodes that must have run before, `origin` where the user wrote it.
-    In a rewritten graph `source` is the traced node that this one comes from; `kept` is what
-    the runtime keeps for a traced node between runs, and not set before the first.
+    In a rewritten graph `source` is the traced node that this one was derived from; `kept` is the state
+    that the runtime keeps for a traced node between runs, unset before the first.
     """
 
     # Libraries keep notes of their own on operations: Keras 2 marks updates.
@@ -44,7 +44,7 @@ class Node:
         "source",
     )
 
-    # What TensorFlow's operations have: the one that this is the gradient of.
+    # An attribute of TensorFlow's operations: the operation that this one is the gradient of.
     _original_op = None
 
     def __init__(
@@ -163,7 +163,7 @@ class Node:
         return list(found) if isinstance(found, tuple) else found
 
     def colocation_groups(self) -> list[bytes]:
-        """What the node is placed with: `loc:@` and a name, its own if there is nothing else."""
+        """The colocation constraints, `loc:@name` each: the node's own name by default."""
         groups = self.attrs.get("_class")
         return [g.encode() for g in groups or (f"loc:@{self.name}",)]
 
@@ -180,7 +180,7 @@ class Node:
     def __str__(self) -> str:
         try:
             return str(self.node_def)
-        except (RuntimeError, ValueError):  # it holds what has no written form
+        except (RuntimeError, ValueError):  # an attribute has no text form
             return repr(self)
 
 
@@ -206,7 +206,7 @@ class SymbolicTensor(Tensor):
 
     @property
     def numpy(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]  # eager tensors have it
-        """No value: raises AttributeError, as for any name that there is not, with a note on why."""
+        """Raises AttributeError, as for an unknown attribute, with a note why there is no value."""
         error = AttributeError(f"{type(self).__name__!r} object has no attribute 'numpy'")
         error.add_note(without_value(self))
         raise error
@@ -250,7 +250,7 @@ class SymbolicTensor(Tensor):
         graph = self.node.graph
         if graph is None or graph.building_function:
             return super().__hash__()
-        return id(self)  # tensors of plain graphs are equal if they are one, and keys of feeds
+        return id(self)  # tensors of plain graphs compare by identity and are keys of feeds
 
     def consumers(self) -> list[Node]:
         """The operations that take this tensor."""
@@ -261,7 +261,7 @@ class SymbolicTensor(Tensor):
         return any(v is self for v in node.inputs)
 
     def set_shape(self, shape: Any) -> None:
-        """Adds what is known of the shape. Raises ValueError if it contradicts."""
+        """Refines the static shape. Raises ValueError if it is incompatible."""
         wanted = as_dims(shape)
         try:
             merged = merge(self.spec.shape, wanted)
@@ -300,7 +300,7 @@ class Graph(ShownInNotebooks):
         "outputs",
     )
 
-    # Whether passes leave it alone where it is called: its nodes are not what it does.
+    # Whether passes must not look into a call of it, as its nodes are no description of its effect.
     opaque = False
 
     def __init__(

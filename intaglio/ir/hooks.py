@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Exporter(Protocol):
-    """Writes graphs as protocol buffers; the layer graphdef is one."""
+    """The interface of the layer graphdef, which writes graphs as protocol buffers."""
 
     def node_def(self, node: Node) -> Any:
         """One node as a NodeDef message."""
@@ -55,9 +55,9 @@ class Exporter(Protocol):
 class IrHooks(Hooks):
     """Functions of the layers for protocol buffers and sessions that nodes and graphs call."""
 
-    # What `node_def`, `op_def` and `as_graph_def` use.
+    # The exporter of `node_def`, `op_def` and `as_graph_def`.
     exporter: Exporter
-    # What `Operation.run` and `Tensor.eval` do, of the node or tensor, the feeds and the session.
+    # `Operation.run` and `Tensor.eval`, given the node or tensor, the feeds and the session.
     run_in_session: Callable[[Any, Any, Any], Any]
 
 

@@ -42,11 +42,11 @@ class Interface:
         self._kept: list[Graph] = []
 
     def add(self, graph: Graph) -> None:
-        """Another implementation, which is forgotten when nothing else refers to it."""
+        """Adds an implementation by a weak reference."""
         self._members = [*(r for r in self._members if r() is not None), weakref.ref(graph)]
 
     def keep(self, graph: Graph) -> None:
-        """An implementation that lives as long as any of them."""
+        """Keeps an implementation alive as long as any other of the interface."""
         if all(kept is not graph for kept in self._kept):
             self._kept.append(graph)
 
@@ -80,7 +80,7 @@ def attributes_of(graph: Graph) -> Mapping[str, Any]:
 
 
 def keep(graph: Graph) -> None:
-    """Lets a graph live as long as the others of its interface: `ConcreteFunction.add_to_graph`."""
+    """Keeps a graph alive as long as the others of its interface: `ConcreteFunction.add_to_graph`."""
     interface = graph.derived.get(_INTERFACE)
     if interface is not None:
         interface.keep(graph)
@@ -124,7 +124,7 @@ def _enabled() -> bool:
 
 
 def _alike(graph: Graph, other: Graph) -> bool:
-    """Whether a call of one may become one of the other: it takes the inputs, and results agree."""
+    """Whether a call of one graph may become a call of the other: input and output specs agree."""
     return (
         [v.dtype for v in graph.inputs] == [v.dtype for v in other.inputs]
         and [v.dtype for v in graph.outputs] == [v.dtype for v in other.outputs]

@@ -32,8 +32,8 @@ def leak_text(tensor: Any, here: Any = None) -> str:
 def leaked(tensor: Any, here: Any = None) -> Exception:
     """The error for a symbolic tensor that is used outside its graph.
 
-    InaccessibleTensorError where the graph `here` encloses the tensor's graph, TypeError
-    everywhere else, as in TensorFlow. A note names who still holds it.
+    InaccessibleTensorError if the graph `here` encloses the tensor's graph, else TypeError, as in
+    TensorFlow. A note names the objects that still refer to the tensor.
     """
     graph, kind = tensor.graph, TypeError
     while here is not None and graph is not None:
@@ -48,7 +48,7 @@ def leaked(tensor: Any, here: Any = None) -> Exception:
 
 
 def described_holders(tensor: Any) -> str:
-    """Who holds a tensor that has left its function, and what to do instead; nothing if nobody is found."""
+    """Text that names the holders of a leaked tensor and the remedy; empty if no holder is found."""
     found = holders(tensor, PACKAGE)
     if not found:
         return ""
@@ -59,7 +59,7 @@ def described_holders(tensor: Any) -> str:
 
 
 def without_value(tensor: Any) -> str:
-    """Why a tensor of a graph has no value, and what to do instead."""
+    """Text that explains why a graph's tensor has no value, and what to do instead."""
     if not level().eager:
         return (
             "While a tf.function is traced its tensors have no values: compute with ops of tf and return the result. "

@@ -1,4 +1,4 @@
-"""Results of functions of graphs, kept on the graphs: a frozen graph does not change."""
+"""Memoization of functions of a graph: the results are stored on the immutable graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ABSENT = object()
 
 
 def memoized(function: Callable[Concatenate[Graph, P], R]) -> Callable[Concatenate[Graph, P], R]:
-    """Decorates a function of a graph: its result lives as long as the graph, under `Graph.derived`.
+    """Decorates a function of a graph: its results are memoized in `Graph.derived`.
 
     The key is the decorated function, or with it the further arguments, which must be hashable and are
     passed by position. Threads that compute it at the same time all get one of the results.

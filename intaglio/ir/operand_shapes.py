@@ -1,7 +1,7 @@
-"""Whether the operands of a node have shapes that its op takes, where only a run would tell otherwise.
+"""Checks whether the operands of a node have shapes that its op accepts, before the graph runs.
 
-Compiled code broadcasts whatever fits together; an op whose operands must have one shape refuses
-more than that, with an error that its kernel raises.
+Compiled code broadcasts all compatible shapes, but an op whose operands must have one shape rejects
+some of these, with an error that its kernel raises.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from intaglio.ir.graph import Node
 
 
 def refused(node: Node, dims: Sequence[Dims]) -> bool:
-    """True if inference refuses inputs of these shapes, one for each input."""
+    """True if the op's shape inference rejects inputs of these shapes, one for each input."""
     specs = [
         v.spec if v.dims == d else v.spec.like(shape=d)
         for v, d in zip(node.inputs, dims, strict=True)
@@ -27,7 +27,7 @@ def refused(node: Node, dims: Sequence[Dims]) -> bool:
 
 
 def are_accepted(node: Node) -> bool:
-    """True if the shapes of the inputs are known to be such as the op takes, or if it broadcasts them."""
+    """True if the op broadcasts its inputs, or accepts their shapes, which are known."""
     dims = [v.dims for v in node.inputs]
     if len(dims) < 2 or node.op.batching == "broadcast":
         return True

@@ -1,4 +1,4 @@
-"""Runs a list of passes over a graph: what the pipelines share.
+"""The pass driver, which the pipelines share: runs a list of passes over a graph.
 
 A pass is a function of a graph and `Fuel` that returns the new graph, or the same one.
 `INTAGLIO_FUEL=n` lets the first n rewrites of every graph happen, `INTAGLIO_VERIFY=1` checks the
@@ -30,10 +30,10 @@ class GraphPass(Protocol):
 
 
 def looks_for(is_wanted: Callable[[Op], bool]) -> Callable[[GraphPass], GraphPass]:
-    """Declares which ops a pass looks for. A graph without any of them is returned as it is.
+    """Declares the ops that a pass looks for. A graph without any of them is returned unchanged.
 
-    Each op is asked about once. Most passes have nothing to do in most graphs, and find that out without a
-    walk over the nodes. Where `VERIFY` is set, what would be skipped is run, and has to change nothing.
+    The predicate is called once for each op, so that a pass with nothing to do is skipped without a walk
+    over the nodes. Under `VERIFY` skipped passes run nevertheless, and have to change nothing.
     """
     known: dict[Op, bool] = {}
 

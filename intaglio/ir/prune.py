@@ -8,7 +8,7 @@ from intaglio.ir.rewrite import Rewriter
 
 
 def prune(graph: Graph) -> Graph:
-    """The graph without pure work that no output and no effect needs; inputs all stay."""
+    """The graph without pure nodes that neither outputs nor effects need; all inputs stay."""
     live = {id(n) for n in walk.live_nodes(graph.nodes, graph.outputs)}
     live.update(id(v.node) for v in graph.inputs)
     if len(live) == len(graph.nodes):

@@ -1,4 +1,4 @@
-"""A graph that calls itself: the nodes inside it cannot refer to what is not finished yet."""
+"""Forward references to a graph from its own body, where the graph is not finished yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from intaglio.base.errors import RecursionLimitError
 from intaglio.ir.graph import Graph
 
-# Python frames that one call of a graph from a graph takes, through branches and loops.
+# Maximum number of Python frames of a call of a graph from a graph, through branches and loops.
 FRAMES_PER_CALL = 24
 
 
@@ -24,7 +24,7 @@ _depth = _Depth()
 
 
 class RecursiveGraph(Graph):
-    """Stands for a graph within its own body: what goes in and comes out, and a name.
+    """A forward reference to a graph within its own body: input and output specs, and a name.
 
     Its nodes are the Placeholders of its inputs and of its outputs. A run continues
     in `target`, once `resolve` has named it; passes leave it alone.
@@ -60,7 +60,7 @@ class RecursiveGraph(Graph):
         self._target, self._run = target, run
 
     def _caller(self) -> Callable[..., Any]:
-        """What runs the graph: a plain function, which Python calls without C's stack."""
+        """The function that runs the graph: in pure Python, so that calls do not use the C stack."""
 
         def call(*arrays: Any) -> tuple[Any, ...]:
             run = self._run

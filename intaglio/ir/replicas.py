@@ -1,7 +1,7 @@
-"""The graph of one replica as a graph of all of them: each node once for each replica, in its place.
+"""Expands the graph of one replica to a graph of all replicas, with a copy of each node for each replica.
 
-What does not depend on the replica is there once. Replicas advance together, node by node, so that
-collectives have the values of all.
+Nodes that do not depend on the replica are not copied. The copies of a node are adjacent, so that
+collectives have the values of all replicas.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from intaglio.opdef.spec import Spec
 
 
 class NotOneProgram(BaseException):
-    """What replicas do is no SPMD program; the message is the reason. No code of the user's catches it."""
+    """The replicas do not run one SPMD program; the message is the reason. User code does not catch it."""
 
 
 def differs_by_replica(value: SymbolicTensor) -> bool:
-    """True for what each replica has a number of its own of, which is known while they are traced."""
+    """True for an op whose result is a different constant in each replica, known at the time of tracing."""
     op = value.node.op
     return (
         op.internal
@@ -49,7 +49,7 @@ def without_replicas(graph: Graph) -> Graph:
 
 
 def nowhere_replicas(graph: Graph) -> Graph:
-    """The same for the graph and all graphs inside, for what has no replicas: files, libraries."""
+    """`without_replicas` for the graph and all nested graphs, for formats without replicas: files, libraries."""
     return map_attached(
         without_replicas(graph), lambda node, attribute, inner: nowhere_replicas(inner)
     )
@@ -83,7 +83,7 @@ class _Expansion:
         self._count = count
         self._new: list[Node] = []
         self._names: set[str] = set()
-        # The value of each replica; one value for what is the same in all of them.
+        # The values of all replicas, or a single value that is the same in all of them.
         self._values: dict[int, list[SymbolicTensor]] = {}
         self._nodes: dict[int, list[Node]] = {}
 

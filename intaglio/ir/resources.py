@@ -1,4 +1,4 @@
-"""Effects of nodes on their resources: facts of the op, or of the graphs it runs.
+"""The effects of nodes on their resources, which follow from the op's traits or the graphs that it runs.
 
 An op declares whether it `reads` and `writes` its resources. A branch, loop or call has the effects of the
 nodes of its graphs. Unknown effects count as a read and a write.
@@ -15,22 +15,22 @@ from intaglio.ir.memo import memoized
 
 
 def reads(node: Node, index: int) -> bool:
-    """Whether a node may read the resource that is its input of this number."""
+    """Whether a node may read the resource that is its input at this index."""
     return _does(node, index, "reads")
 
 
 def writes(node: Node, index: int) -> bool:
-    """Whether a node may write the resource that is its input of this number."""
+    """Whether a node may write the resource that is its input at this index."""
     return _does(node, index, "writes")
 
 
 def written(graph: Graph) -> frozenset[int]:
-    """The numbers of the inputs of a graph that are resources which it may write."""
+    """The indices of those inputs of a graph that are resources which it may write."""
     return _found(graph, "writes")
 
 
 def origin(value: SymbolicTensor) -> SymbolicTensor:
-    """The value that a handle is the same resource as: branches, loops and calls hand handles on."""
+    """The value that a handle aliases, looking through branches, loops and calls that pass handles on."""
     while True:
         before = _handed_on(value)
         if before is None:
@@ -44,7 +44,7 @@ def _does(node: Node, index: int, effect: str) -> bool:
     if not node.op.has_graphs:
         return getattr(node.op, effect)
     for graph in walk.attached(node):
-        # The graph's inputs are the last ones of the node.
+        # The graph's inputs are the last inputs of the node.
         inner_index = index - (len(node.inputs) - len(graph.inputs))
         if graph.opaque or not 0 <= inner_index < len(graph.inputs):
             return True
@@ -67,12 +67,12 @@ def _effects(graph: Graph, handles: dict[int, int], effect: str) -> Iterator[int
                 continue
             if _does(node, index, effect):
                 number = handles.get(id(origin(value)))
-                # A handle from elsewhere may be that of any of the inputs.
+                # A handle of unknown origin may alias any of the inputs.
                 yield from handles.values() if number is None else (number,)
 
 
 def _handed_on(value: SymbolicTensor) -> SymbolicTensor | None:
-    """The input that a handle is, where its node only passes it on."""
+    """The input that a handle aliases, if its node only passes it on; else None."""
     node = value.node
     if value.dtype is not resource or not node.inputs:
         return None

@@ -1,4 +1,4 @@
-"""The graph rewriter: how every pass makes a new graph out of an old one.
+"""The graph rewriter, by which every pass derives a new graph from an old one.
 
 A pass walks the nodes of a graph in order and decides for each: it is kept (`keep`),
 replaced by other values (`replace`), dropped (`drop`) or absorbed by another node (`absorb`). The
@@ -34,9 +34,9 @@ from intaglio.opdef.tensor import Tensor
 
 
 class Meter:
-    """One tank of fuel for all passes over all graphs of this thread, while a bisection runs them.
+    """Fuel shared by all passes over all graphs of this thread, for a bisection.
 
-    `spent` counts the rewrites so far. Passes that ask for more than `limit` get none.
+    `spent` counts the rewrites so far; at most `limit` rewrites happen.
     """
 
     def __init__(self, limit: int) -> None:
@@ -44,14 +44,14 @@ class Meter:
         self.spent = 0
 
     def burn(self) -> bool:
-        """Takes one rewrite; False if none is left."""
+        """Consumes fuel for one rewrite; False if none is left."""
         if self.spent >= self.limit:
             return False
         self.spent += 1
         return True
 
     def step(self, stage: str, name: str, before: Graph, after: Graph, spent: int) -> None:
-        """A pass has run: its pipeline, its name, the graphs, and what was spent before it."""
+        """Called after a pass with its pipeline and name, both graphs, and `spent` before it."""
 
 
 class _Active(threading.local):
@@ -63,7 +63,7 @@ _active = _Active()
 
 @contextmanager
 def metered(meter: Meter) -> Generator[None]:
-    """All passes that this thread runs in the block burn the fuel of one meter."""
+    """Makes all passes that this thread runs in the block share the fuel of one meter."""
     outer, _active.meter = _active.meter, meter
     try:
         yield
@@ -77,9 +77,9 @@ def active_meter() -> Meter | None:
 
 
 class Fuel:
-    """How many rewrites are still allowed: lowering it finds the one that is wrong.
+    """The number of rewrites that are still allowed; a bisection over it finds a wrong rewrite.
 
-    `INTAGLIO_FUEL=n` lets the first n rewrites of every graph happen.
+    `INTAGLIO_FUEL=n` permits the first n rewrites of every graph.
     """
 
     def __init__(self, amount: int | None = None) -> None:
@@ -92,7 +92,7 @@ class Fuel:
         self.left = amount
 
     def burn(self) -> bool:
-        """Takes one rewrite; False if none is left."""
+        """Consumes fuel for one rewrite; False if none is left."""
         if self._meter is not None:
             return self._meter.burn()
         if self.left == 0:
@@ -133,10 +133,10 @@ def derived(
 
 
 class Rewriter(Level):
-    """A new graph out of an old one: `nodes` are those of the new graph so far.
+    """Derives a new graph from an old one; `nodes` are the nodes of the new graph so far.
 
-    While the level is on top, op calls become nodes that carry the origin of `root`, the
-    node being replaced.
+    It is also a level: while it is on top, op calls append nodes with the origin of `root`, the node
+    that is being replaced.
     """
 
     eager = False
@@ -148,29 +148,29 @@ class Rewriter(Level):
         self.root: Node | None = None
         self._values: dict[int, SymbolicTensor] = {}
         self._control: dict[int, Node | None] = {}
-        # The names that are taken, each with the last number that was put behind it.
+        # The names in use, each with the last number appended to it.
         self._names: dict[str, int] | None = None
         self._names_used: set[str] = set()
 
-    # -- what has become of the old graph ----------------------------------------------
+    # -- the mapping from old to new values --------------------------------------------
 
     def value(self, old: SymbolicTensor) -> SymbolicTensor:
         """The new value of an old one."""
         return self._values.get(id(old), old)
 
     def values(self, old: Iterable[SymbolicTensor]) -> list[SymbolicTensor]:
-        """What old values have become."""
+        """The new values of old ones."""
         return [self._values.get(id(v), v) for v in old]
 
     def control(self, node: Node) -> tuple[Node, ...]:
-        """What the control inputs of an old node have become, each once."""
+        """The new control inputs of an old node, without repetitions."""
         if not node.control or not self._control:
             return node.control
         mapped = (self._control.get(id(c), c) for c in node.control)
         return tuple(dict.fromkeys([c for c in mapped if c is not None]))
 
     def copy(self, node: Node) -> Node:
-        """The node with its inputs as they are now; the same object if nothing changed."""
+        """The node with its new inputs; the same object if none has changed."""
         values = self._values
         control = self.control(node)
         for v in node.inputs:
@@ -181,13 +181,13 @@ class Rewriter(Level):
                 return node
         return derived(node, [values.get(id(v), v) for v in node.inputs], control=control)
 
-    # -- what becomes of a node ----------------------------------------------------------
+    # -- decisions about a node ----------------------------------------------------------
 
     def keep(self, old: Node, new: Node | None = None) -> Node:
-        """The node stays, with its inputs as they are now or as `new`; returns what it is now."""
+        """Keeps the node, with its new inputs, or as the node `new`; returns the node of the new graph."""
         values = self._values
         if new is None:
-            # Most nodes stay as they are, of which nothing has to be noted.
+            # Most nodes are unchanged and need no entry in the mapping.
             if not (old.control and self._control):
                 for v in old.inputs:
                     if id(v) in values:
@@ -204,7 +204,7 @@ class Rewriter(Level):
         return new
 
     def keep_extended(self, old: Node, new: Node) -> None:
-        """The same for a node that has more outputs than the old one."""
+        """Keeps the node as `new`, which has further outputs."""
         self.nodes.append(new)
         self._control[id(old)] = new
         for before, after in zip(old.outputs, new.outputs, strict=False):
@@ -221,12 +221,12 @@ class Rewriter(Level):
         self._control[id(old)] = None
 
     def absorb(self, old: Iterable[Node], new: Node) -> None:
-        """Removes nodes whose work `new` does: control dependencies on them become dependencies on it."""
+        """Removes nodes that `new` replaces; control dependencies on them become dependencies on it."""
         for node in old:
             self._control[id(node)] = new
 
     def substitute(self, old: SymbolicTensor, value: SymbolicTensor) -> None:
-        """Replaces one value by another, whatever becomes of its node."""
+        """Replaces a value by another, independently of the decision about its node."""
         self._values[id(old)] = value
 
     # -- new nodes -----------------------------------------------------------------------
@@ -248,7 +248,7 @@ class Rewriter(Level):
     ) -> Node:
         """Appends a node `derived` from an old one that is to be replaced.
 
-        The first of these has the old one's name, the others one like it.
+        The first one gets the old node's name, further ones a name with a number.
         """
         label = self.label(node.name)
         return self.add(
@@ -261,9 +261,10 @@ class Rewriter(Level):
         inputs: Sequence[SymbolicTensor],
         copy: Callable[[Node, list[SymbolicTensor], tuple[Node, ...]], Node],
     ) -> list[SymbolicTensor]:
-        """Puts the nodes of another graph here; returns what its outputs are for these inputs.
+        """Inlines another graph for these inputs; returns its outputs.
 
-        `copy` makes and adds each node, given its inputs and control inputs among the nodes here.
+        `copy` is called with a node of that graph and its new inputs and control inputs; it appends and
+        returns the copy.
         """
         values = {id(a): b for a, b in zip(graph.inputs, inputs, strict=True)}
         arguments = {id(v.node) for v in graph.inputs}
@@ -277,16 +278,16 @@ class Rewriter(Level):
         return [values[id(v)] for v in graph.outputs]
 
     def record_beside(self, node: Node) -> None:
-        """Nodes recorded from now on get the origin of a node that stays and keeps its name."""
+        """Sets the origin of nodes recorded from now on to that of a node which keeps its name."""
         self.root = node
         self._names_used.add(node.name)
 
     # -- the new graph -------------------------------------------------------------------
 
     def result(self, outputs: Sequence[SymbolicTensor] | None = None) -> Graph:
-        """The new graph, or the old one if it is the same.
+        """The new graph, or the old one if nothing has changed.
 
-        Its outputs are by default what those of the old one have become.
+        By default its outputs are the new values of the old outputs.
         """
         old = self.graph
         if outputs is None:
@@ -303,7 +304,7 @@ class Rewriter(Level):
         return self.nodes[-1]
 
     def unique_name(self, name: str) -> str:
-        """A node name that the graph does not have."""
+        """A name that no node of the graph has."""
         if self._names is None:
             self._names = dict.fromkeys([n.name for n in self.graph.nodes], 0)
         names = self._names
@@ -316,7 +317,7 @@ class Rewriter(Level):
         return unique
 
     def label(self, name: str) -> str:
-        """A name for what replaces a node: the node's own the first time, then others like it."""
+        """A name for a replacement of a node: the node's own the first time, then numbered ones."""
         if name in self._names_used:
             return self.unique_name(name)
         self._names_used.add(name)
@@ -352,8 +353,8 @@ class Rewriter(Level):
 def map_attached(graph: Graph, change: Callable[[Node, str, Graph], Graph]) -> Graph:
     """The graph with branches, bodies and called functions as `change` returns them.
 
-    `change` is given the node, the name of the attribute that holds the graph, and the graph. The
-    graph itself is returned if none of them changes.
+    `change` is called with the node, the name of the attribute that holds the graph, and the graph. If
+    none of them changes, the graph itself is returned.
     """
     if not any([node.op.has_graphs for node in graph.nodes]):
         return graph
@@ -382,9 +383,9 @@ def _mapped(node: Node, name: str, value: Any, change: Callable[[Node, str, Grap
 
 
 def copied(graph: Graph) -> Graph:
-    """The same graph, with those nested in it, as new objects: nothing is known of them yet.
+    """A copy of the graph and the graphs nested in it, without memoized results.
 
-    What layers have worked out for the graph (`Graph.derived`) is not copied, and nodes are shared.
+    `Graph.derived` is not copied; nodes are shared.
     """
     found: dict[int, Graph] = {}
 

@@ -32,9 +32,9 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 
-# Arrays with more elements than this are written as base64, which loses nothing either.
+# Number of elements above which arrays are written as base64, which is exact too.
 MAX_READABLE_ELEMENTS = 16
-# Of a line that cannot be read, the message shows this much.
+# Maximum number of characters of a malformed line that the message shows.
 MAX_SHOWN_CHARACTERS = 200
 
 
@@ -46,7 +46,7 @@ class GraphSyntaxError(ValueError):
 
 
 def format_graph(graph: Graph, user_lines: bool = False) -> str:
-    """The graph, after those nested in it, as text.
+    """The graph as text, preceded by the graphs nested in it.
 
     With `user_lines`, comments show the line of the user's program that created the nodes below.
     """
@@ -106,7 +106,7 @@ def format_types(node: Node) -> str:
 
 
 def format_type_and_attributes(node: Node) -> str:
-    """What a node's results are and how it computes them, without names of nodes and graphs."""
+    """A node's result types, op and attributes, without names of nodes and graphs."""
     types = format_types(node)
     plain = {k: v for k, v in _written(node).items() if not _holds_graph(v)}
     attrs = ", ".join(f"{k}={_literal(v, {})}" for k, v in plain.items())
@@ -177,7 +177,7 @@ _USER_LINE = re.compile(r"^# (?P<file>.+?):(?P<line>\d{1,9}) (?P<function>[\w<>]
 
 
 def parse(text: str) -> Graph:
-    """The last graph of the text; the others are those it refers to.
+    """The last graph of the text; the graphs before it are those that it refers to.
 
     Raises GraphSyntaxError with the line for anything that `format_graph` does not write.
     """
@@ -198,7 +198,7 @@ def parse(text: str) -> Graph:
                 reader = None
             else:
                 reader.line(stripped)
-        except Exception as e:  # inference may refuse nonsense with any error
+        except Exception as e:  # shape inference may raise any error for a malformed graph
             raise GraphSyntaxError(_syntax_error_text(number, stripped, e)) from None
     if last is None or reader is not None:
         raise GraphSyntaxError("the text ends before the graph does")
@@ -224,7 +224,7 @@ class _Reader:
         self.nodes: list[Node] = []
         self.by_name: dict[str, Node] = {}
         self.outputs: list[SymbolicTensor] | None = None
-        self.origin: Origin = ()  # of the nodes that are read next
+        self.origin: Origin = ()  # the origin of the nodes that follow
         self.inputs = [self._input(p) for p in _split(found["inputs"])]
 
     def _input(self, text: str) -> SymbolicTensor:
@@ -243,7 +243,7 @@ class _Reader:
         return node
 
     def comment(self, text: str) -> None:
-        """Takes the line of the user's program, if the comment is one."""
+        """Parses a comment that has a line of the user's program."""
         found = _USER_LINE.match(text)
         if found:
             self.origin = origins.at(found["file"], int(found["line"]), found["function"])
@@ -341,7 +341,7 @@ def _parse_tensor(dtype: DType, shape: tuple[int, ...], values: Any) -> np.ndarr
 def _split(text: str) -> list[str]:
     """Parts between commas outside brackets."""
     parts: list[str] = []
-    inside: list[str] = []  # the pieces of a part whose bracket is still open
+    inside: list[str] = []  # the pieces of a part with an open bracket
     depth = 0
     for piece in text.split(","):
         inside.append(piece)

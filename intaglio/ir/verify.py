@@ -10,7 +10,7 @@ from intaglio.opdef import raw
 
 
 class InvalidGraphError(ValueError):
-    """A graph breaks a rule that every graph keeps; the text names node and rule."""
+    """A graph violates an invariant; the message names the node and the rule."""
 
 
 def verify(graph: Graph) -> None:

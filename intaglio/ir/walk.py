@@ -10,7 +10,7 @@ from intaglio.opdef.op import Op
 
 
 def live_nodes(nodes: Sequence[Node], outputs: Iterable[SymbolicTensor]) -> list[Node]:
-    """The nodes that have to run for these outputs and for their effects, in order.
+    """The nodes that these outputs and the effects depend on, in order.
 
     This is the non-strict execution that TensorFlow documents: pure work without
     users is left out, so that its errors are not raised either.
@@ -29,7 +29,7 @@ def live_nodes(nodes: Sequence[Node], outputs: Iterable[SymbolicTensor]) -> list
 
 
 def uses(graph: Graph) -> dict[int, list[Node]]:
-    """The nodes that take each value, by the value's id."""
+    """The users of each value, by the value's id."""
     found: dict[int, list[Node]] = {}
     for node in graph.nodes:
         for value in node.inputs:
@@ -84,10 +84,10 @@ def all_ops(graph: Graph) -> frozenset[Op]:
 def scheduled(
     nodes: Iterable[Node], before: Callable[[Node], Iterable[Node]], key: Callable[[Node], int] = id
 ) -> Iterator[Node]:
-    """Nodes and those that have to come `before` them, each once and after what it needs.
+    """A topological order of the nodes and their predecessors, given by `before`.
 
-    Otherwise they keep their order. Of nodes with one `key` the first one
-    represents all. Without recursion: graphs are deep.
+    It is stable. The first of several nodes with one `key` represents them all. The algorithm is
+    iterative, as graphs may be deep.
     """
     done: set[int] = set()
     for node in nodes:
