@@ -52,6 +52,7 @@ def _expression(new: Rewriter, node: Node, refusals: Refusals) -> list[SymbolicT
         expressed(new, node, lambda: by(by_rule), NoRule)
         or by_kernel(new, node)
         or expressed(new, node, lambda: by(by_loops), NoRule)
+        or by_kernel(new, node, loops=True)
     )
 
 

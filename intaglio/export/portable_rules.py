@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import DType, complex128, float32, float64, int64
+from intaglio.base.dtypes import DType, complex128, float32, float64, int32, int64
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import late, raw
 from intaglio.opdef.late import OpReference
@@ -413,6 +413,144 @@ def _diagonal_matrix(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     other = inputs[4] if len(inputs) > 4 else np.zeros((), value.dtype.numpy)
     main = np.eye(count, dtype=bool)
     return [raw.SelectV2(main, raw.ExpandDims(value, np.int32(-1)), other)]
+
+
+def _pivots(matrix: Any, count: int) -> tuple[list[Any], Any]:
+    """The pivots of an elimination with the largest elements of columns, [..., 1, 1], and the sign of its swaps.
+
+    Of a singular matrix one is 0, and those behind it have no meaning.
+    """
+    rank, kind = len(matrix.dims), matrix.dtype
+    numbers = np.arange(count, dtype=np.int64)
+    sign: Any = np.ones((), kind.numpy)
+    found: list[Any] = []
+    for j in range(count):
+        column = raw.Squeeze(_slice(_slice(matrix, -1, j, j + 1), -2, j, count), axis=[-1])
+        sizes = raw.ComplexAbs(column, Tout=kind.real_dtype) if kind.is_complex else raw.Abs(column)
+        best = raw.ArgMax(sizes, np.int32(-1), output_type=int64)
+        best = raw.ExpandDims(raw.AddV2(best, np.int64(j)), np.int32(-1))
+        swapped = raw.SelectV2(raw.Equal(numbers, best), np.int64(j), numbers)
+        swapped = raw.SelectV2(raw.Equal(numbers, np.int64(j)), best, swapped)
+        matrix = raw.GatherV2(matrix, swapped, np.int32(rank - 2), batch_dims=rank - 2)
+        stays = raw.ExpandDims(raw.Equal(best, np.int64(j)), np.int32(-1))
+        sign = raw.Mul(sign, raw.SelectV2(stays, np.ones((), kind.numpy), -np.ones((), kind.numpy)))
+        row = _slice(matrix, -2, j, j + 1)
+        pivot = _slice(row, -1, j, j + 1)
+        found.append(pivot)
+        is_zero = raw.Equal(pivot, np.zeros((), kind.numpy))
+        divisor = raw.SelectV2(is_zero, np.ones((), kind.numpy), pivot)
+        factors = raw.RealDiv(_slice(matrix, -1, j, j + 1), divisor)
+        below = (numbers > j).reshape(count, 1)
+        factors = raw.SelectV2(below, factors, np.zeros((), kind.numpy))
+        matrix = raw.Sub(matrix, raw.Mul(factors, row))
+    return found, sign
+
+
+def _single(matrices: Any) -> Any:
+    return raw.Squeeze(matrices, axis=[-2, -1])
+
+
+@OPS.of(late.MatrixDeterminant)
+def _determinant(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """Of complex matrices: the product of pivots."""
+    (matrix,) = inputs
+    pivots, total = _pivots(matrix, _complex_rows(matrix))
+    for pivot in pivots:
+        total = raw.Mul(total, pivot)
+    return [_single(total)]
+
+
+@OPS.of(late.LogMatrixDeterminant)
+def _logarithm_of_determinant(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """Of complex matrices: the product of the pivots' directions, and the sum of logarithms of their sizes."""
+    (matrix,) = inputs
+    kind, real = matrix.dtype, matrix.dtype.real_dtype
+    pivots, sign = _pivots(matrix, _complex_rows(matrix))
+    total: Any = np.zeros((), real.numpy)
+    regular: Any = np.True_
+    for pivot in pivots:
+        size = raw.ComplexAbs(pivot, Tout=real)
+        there = raw.NotEqual(size, np.zeros((), real.numpy))
+        regular = raw.LogicalAnd(regular, there)
+        size = raw.SelectV2(there, size, np.ones((), real.numpy))
+        sign = raw.Mul(sign, raw.RealDiv(pivot, raw.Cast(size, DstT=kind)))
+        total = raw.AddV2(total, raw.Log(size))
+    total = raw.SelectV2(regular, total, np.asarray(-np.inf, real.numpy))
+    sign = raw.SelectV2(regular, sign, np.zeros((), kind.numpy))
+    return [_single(sign), _single(raw.Cast(total, DstT=kind))]
+
+
+def _complex_rows(value: SymbolicTensor) -> int:
+    dims = _sizes(value)
+    if not value.dtype.is_complex or len(dims) < 2 or not 0 < dims[-1] <= MAX_ROWS:
+        raise NoRule("matrices are too large")
+    return dims[-1]
+
+
+# -- rounding ----------------------------------------------------------------------------------------
+
+
+@OPS.of(raw.Cast)
+def _narrowed(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """float64 as a float of 16 bits, by way of float32 rounded to odd, so that it is rounded once.
+
+    After S. Boldo and G. Melquiond, "When double rounding is odd" (2005).
+    """
+    (value,), wide = inputs, node.outputs[0].dtype
+    if value.dtype is not float64 or not wide.is_floating or wide.size != 2:
+        raise NoRule
+    single = raw.Cast(value, DstT=float32)
+    bits, back = raw.Bitcast(single, type=int32), raw.Cast(single, DstT=float64)
+    one = np.int32(1)
+    is_even = raw.Equal(raw.BitwiseAnd(bits, one), np.int32(0))
+    away = raw.LogicalAnd(is_even, raw.Greater(raw.Abs(back), raw.Abs(value)))
+    odd = raw.SelectV2(away, raw.Sub(bits, one), raw.BitwiseOr(bits, one))
+    exact = raw.LogicalOr(raw.Equal(back, value), raw.IsNan(value))
+    rounded = raw.Bitcast(raw.SelectV2(exact, bits, odd), type=float32)
+    return [raw.Cast(rounded, DstT=wide)]
+
+
+# -- shapes that are data ------------------------------------------------------------------------------
+
+
+@OPS.of(raw.BroadcastArgs)
+def _common_shape(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """The shape that two shapes broadcast to."""
+    rank, one = max(_sizes(v)[0] for v in inputs), np.ones((), node.outputs[0].dtype.numpy)
+    if not all(map(len, map(_sizes, inputs))) or not rank:
+        raise NoRule("a shape has no dimensions")
+    a, b = (
+        raw.ConcatV2([np.ones(rank - _sizes(v)[0], one.dtype), v], np.int32(0))
+        if _sizes(v)[0] < rank
+        else v
+        for v in inputs
+    )
+    is_one = raw.Equal(a, one)
+    fits = raw.LogicalOr(raw.LogicalOr(is_one, raw.Equal(b, one)), raw.Equal(a, b))
+    text = b"Incompatible shapes between s0 and s1"
+    raw.Assert(raw.All(fits, np.zeros(1, np.int32)), [np.asarray(text, object)])
+    return [raw.SelectV2(is_one, b, a)]
+
+
+@OPS.of(raw.ConcatOffset)
+def _offsets(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """Where each part of what is joined begins: the sums of the parts before it."""
+    axis, *parts = inputs
+    rank = _sizes(parts[0])[0]
+    if not rank:
+        raise NoRule("a shape has no dimensions")
+    kind = parts[0].dtype.numpy
+    at = raw.FloorMod(raw.Cast(axis, DstT=int32), np.int32(rank))
+    along = raw.Equal(np.arange(rank, dtype=np.int32), at)
+    text = np.asarray(b"all dimensions except that of the concatenation must match", object)
+    found: list[Any] = [np.zeros(rank, kind)]
+    for part in parts[1:]:
+        same = raw.LogicalOr(along, raw.Equal(part, parts[0]))
+        raw.Assert(raw.All(same, np.zeros(1, np.int32)), [text])
+    for part in parts[:-1]:
+        sizes = raw.SelectV2(along, part, np.zeros((), kind))
+        found.append(raw.AddV2(found[-1], sizes))
+    return [raw.Const(value=found[0], dtype=parts[0].dtype), *found[1:]]
 
 
 # -- positions that are data --------------------------------------------------------------------------

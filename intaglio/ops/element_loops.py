@@ -20,16 +20,20 @@ WORK = 1 << 30
 class _ElementLoops(Op):
     """outputs = function(inputs): passes make it where there is no other expression of an op.
 
-    The function, `module:name`, is called once, with the outputs, arrays of its own (`Towned`,
-    `owned_sizes`), the inputs and the integers; all arrays are flat. It writes every element of the outputs,
-    and reads none of them, nor of its own arrays, before. With a text as `refusal` the first of its own arrays
-    is one int64 0; the function writes another number there if the inputs have no result, which is an
-    InvalidArgumentError with this text.
+    The function, `module:name`, is called once, for so many rows, with flat arrays and numbers: the outputs, arrays
+    of its own (`Towned`, `owned_sizes`), the inputs and the integers, or in the order of `layout`, which has
+    one letter for each: `o`, `w` (its own), `i`, `n`, and `N` or `D` for an integer or float64 among the words
+    that the last input then is. It writes every element of the outputs, and reads none of them, nor of its
+    own arrays, before; but the outputs in `begun` begin as inputs, which come behind those of the function.
+
+    With a text as `refusal` the first of its own arrays is one int64 0; the function writes another number
+    there if the inputs have no result, which is an InvalidArgumentError with this text.
     """
 
     signature = (
         "inputs: *Tin; function: str, integers: list(int), shapes: list(shape), Tout: list(type),"
-        " owned_sizes: list(int), Towned: list(type), refusal: str = '' -> outputs: *Tout"
+        " owned_sizes: list(int), Towned: list(type), refusal: str = '', layout: str = '',"
+        " begun: list(int) = [], rows: int = 1 -> outputs: *Tout"
     )
     differentiable = False
     internal = True
@@ -37,14 +41,40 @@ class _ElementLoops(Op):
     def infer(self, inputs, shapes, Tout) -> Any:
         return [[Spec(dtype, tuple(dims)) for dtype, dims in zip(Tout, shapes, strict=True)]]
 
-    def kernel(self, inputs, function, integers, shapes, Tout, owned_sizes, Towned, refusal):
+    def kernel(
+        self,
+        inputs,
+        function,
+        integers,
+        shapes,
+        Tout,
+        owned_sizes,
+        Towned,
+        refusal,
+        layout,
+        begun,
+        rows,
+    ):
         outputs = [np.zeros(dims, dtype.numpy) for dtype, dims in zip(Tout, shapes, strict=True)]
         owned = [np.zeros(n, t.numpy) for n, t in zip(owned_sizes, Towned, strict=True)]
+        letters = layout_of(len(outputs), len(owned), len(inputs), len(integers), layout)
         taken = [np.ascontiguousarray(a).reshape(-1) for a in inputs]
-        arguments = [*[a.reshape(-1) for a in outputs], *owned, *taken, *integers]
+        for number, start in zip(begun, taken[letters.count("i") :], strict=False):
+            outputs[number].reshape(-1)[:] = start
+        words = iter(taken[-1:][0] if {*letters} & {*"ND"} else ())
+        flat = [a.reshape(-1) for a in outputs]
+        sources = {"o": iter(flat), "w": iter(owned), "i": iter(taken), "n": iter(integers)}
+        sources["N"] = (int(w) for w in words)
+        sources["D"] = (float(w.view(np.float64)) for w in words)
+        arguments: list[Any] = [next(sources[letter]) for letter in letters]
         loops = later.named(function)
-        if not run_loops(loops, WORK, *arguments, rows=1):
-            loops(*arguments, 0, 1)
+        if not run_loops(loops, WORK, *arguments, rows=rows):
+            loops(*arguments, 0, rows)
         if refusal and owned[0][0]:
             raise invalid_argument(refusal)
         return outputs
+
+
+def layout_of(outputs: int, owned: int, inputs: int, integers: int, layout: str) -> str:
+    """The layout of a call: the one given, or the usual one for so many of each."""
+    return layout or "o" * outputs + "w" * owned + "i" * inputs + "n" * integers

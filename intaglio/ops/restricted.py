@@ -17,7 +17,11 @@ them. It returns nothing. It may call functions of the same kind, which return n
 
 from __future__ import annotations
 
+import ast
+import functools
+import inspect
 import struct
+import textwrap
 from collections.abc import Callable
 from typing import Any
 
@@ -68,3 +72,71 @@ def _in_order(argument: Any) -> bool:
         return True
     flags = argument.flags
     return bool(flags.c_contiguous and flags.aligned and argument.dtype.isnative)
+
+
+@functools.cache
+def tree_of(function: Any) -> ast.FunctionDef:
+    """The syntax tree of a function. Raises ValueError for what is none."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
+    if not isinstance(body, ast.FunctionDef):
+        raise ValueError(f"{function} is no function")
+    return body
+
+
+@functools.cache
+def written_parameters(function: Any) -> frozenset[int]:
+    """The numbers of the parameters whose elements a function writes, itself or by others that it calls."""
+    tree = tree_of(function)
+    names = [a.arg for a in tree.args.args]
+    scope = inspect.getclosurevars(function).globals
+    # What each variable is a part of: `rows = found[start:]`.
+    roots = {name: {number} for number, name in enumerate(names)}
+    pairs = [p for n in ast.walk(tree) if isinstance(n, ast.Assign) for p in _assigned(n)]
+    while True:
+        before = {name: set(found) for name, found in roots.items()}
+        for target, value in pairs:
+            roots.setdefault(target, set()).update(_roots(value, roots))
+        if roots == before:
+            break
+    found: set[int] = set()
+    for node in ast.walk(tree):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets = [
+                e for t in node.targets for e in (t.elts if isinstance(t, ast.Tuple) else [t])
+            ]
+        elif isinstance(node, ast.AugAssign):
+            targets = [node.target]
+        for target in targets:
+            if isinstance(target, ast.Subscript):
+                found |= _roots(target.value, roots)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            called = scope.get(node.func.id)
+            if (
+                inspect.isfunction(called)
+                and called is not function
+                and called.__module__ != __name__
+            ):
+                for number in written_parameters(called):
+                    found |= _roots(node.args[number], roots)
+    return frozenset(found)
+
+
+def _assigned(node: ast.Assign) -> list[tuple[str, ast.expr]]:
+    """Variables with what they are assigned, one by one."""
+    (target,) = node.targets
+    if isinstance(target, ast.Name):
+        return [(target.id, node.value)]
+    if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+        pairs = zip(target.elts, node.value.elts, strict=True)
+        return [(t.id, v) for t, v in pairs if isinstance(t, ast.Name)]
+    return []
+
+
+def _roots(value: ast.expr, roots: dict[str, set[int]]) -> set[int]:
+    """The parameters that an array may be a part of."""
+    while isinstance(value, ast.Subscript) and isinstance(value.slice, ast.Slice):
+        value = value.value
+    if isinstance(value, ast.IfExp):
+        return _roots(value.body, roots) | _roots(value.orelse, roots)
+    return roots.get(value.id, set()) if isinstance(value, ast.Name) else set()

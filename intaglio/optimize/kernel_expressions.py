@@ -41,10 +41,18 @@ def _is_random(node: Node) -> bool:
     return bool(seeds) and not any(seeds)
 
 
-def by_kernel(new: Rewriter, node: Node) -> list[SymbolicTensor] | None:
-    """The outputs of a node in other ops, which are added; None if its kernel is no expression."""
+def by_kernel(new: Rewriter, node: Node, loops: bool = False) -> list[SymbolicTensor] | None:
+    """The outputs of a node in other ops, which are added; None if its kernel is no expression.
+
+    `loops` says that loops over elements may be among them.
+    """
+    before = len(new.nodes)
     # Kernels are written for arrays: what is none may fail anywhere in them.
-    return expressed(new, node, lambda: kernel_results(node, node.inputs), Exception)
+    found = expressed(new, node, lambda: kernel_results(node, node.inputs, loops), Exception)
+    if any([n.op is node.op for n in new.nodes[before:]]):  # NumPy's function is the op itself
+        del new.nodes[before:]
+        return None
+    return found
 
 
 def expressed(
@@ -70,12 +78,12 @@ def expressed(
     return None
 
 
-def kernel_results(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+def kernel_results(node: Node, inputs: Sequence[SymbolicTensor], loops: bool = False) -> list[Any]:
     """What the kernel gives for symbolic arrays, recorded in the graph that is written.
 
     It is called with a NumPy that records what is written to arrays, and each path of conditions on data.
     """
-    return recorded(node.op, node, [_array(v) for v in inputs])
+    return recorded(node.op, node, [_array(v) for v in inputs], loops)
 
 
 def fitting(results: Sequence[Any], node: Node) -> bool:

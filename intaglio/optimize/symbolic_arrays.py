@@ -377,12 +377,13 @@ class SymbolicArray:
         """The same bytes as another dtype of that size; no view that changes could be made by."""
         if dtype is None or np.dtype(dtype) == self.dtype:
             return self
-        wanted = np.dtype(dtype)
+        wanted, known = np.dtype(dtype), self.known
+        if known is not None:
+            found = np.ascontiguousarray(known).view(wanted)
+            found.flags.writeable = False  # what is written there would be lost
+            return SymbolicArray(found)
         if wanted.itemsize != self.itemsize:
             raise NotSymbolic("bytes as elements of another size")
-        known = self.known
-        if known is not None:
-            return SymbolicArray(np.ascontiguousarray(known).view(wanted))
         return SymbolicArray(raw.Bitcast(self.value, type=from_numpy(wanted)))
 
     @property

@@ -24,6 +24,7 @@ from intaglio.optimize.symbolic_arrays import (
     tensor_of,
     wrapped,
 )
+from intaglio.optimize.symbolic_linalg import LINALG
 from intaglio.runtime.kernel_paths import Undecided, decided_among
 
 # Products of integers, which have no matrix product, have at most so many terms.
@@ -280,14 +281,24 @@ def _take_along_axis(array: Any, indices: Any, axis: Any = -1) -> Any:
     axis %= array.ndim
     shape = [*indices.shape]
     index: list[Any] = []
-    for a, size in enumerate(shape):
+    for a, _ in enumerate(shape):
         if a == axis:
             index.append(indices)
         else:
-            own = min(size, array.shape[a]) if array.shape[a] != 1 else 1
+            own = array.shape[a]
             index.append(np.arange(own).reshape([-1 if b == a else 1 for b in range(len(shape))]))
     source = array if isinstance(array, SymbolicArray) else SymbolicArray(np.asarray(array))
     return source[tuple(index)]
+
+
+def _nan_to_num(array: Any, copy: bool = True, nan: float = 0.0) -> Any:
+    if kind_of(array.dtype) != "f":
+        raise NotSymbolic("nan_to_num of other numbers than floats")
+    limits = np.finfo(array.dtype)
+    finite = _where(np.isnan(array), array.dtype.type(nan), array)
+    return _where(
+        np.isinf(array), _where(array < 0, limits.min, limits.max).astype(array.dtype), finite
+    )
 
 
 def _searchsorted(edges: Any, values: Any, side: str = "left", sorter: Any = None) -> Any:
@@ -584,7 +595,7 @@ RULES: dict[Any, Any] = {
     np.dot: _dot, np.einsum: _einsum,
     np.where: _where, np.clip: _clip, np.pad: _pad, np.take: _take,
     np.take_along_axis: _take_along_axis, np.put_along_axis: _put_along_axis,
-    np.cumsum: _cumsum, np.cumprod: _cumprod, np.copyto: _copyto, np.bincount: _bincount,
+    np.nan_to_num: _nan_to_num, np.cumsum: _cumsum, np.cumprod: _cumprod, np.copyto: _copyto, np.bincount: _bincount,
     np.sort: _sort, np.argsort: _argsort, np.searchsorted: _searchsorted,
     np.ndim: lambda a: a.ndim, np.size: lambda a, axis=None: a.size if axis is None else a.shape[axis],
     np.shape: lambda a: a.shape,
@@ -597,5 +608,5 @@ RULES: dict[Any, Any] = {
     np.std: lambda array, axis=None: np.sqrt(_variance(array, axis)), np.count_nonzero: _count_nonzero,
     np.argmax: _index_of(raw.ArgMax), np.argmin: _index_of(raw.ArgMin),
     np.round: _round, np.array_equal: _array_equal, np.diff: _diff, np.split: _split,
-    np.tril: _triangle(True), np.triu: _triangle(False),
+    np.tril: _triangle(True), np.triu: _triangle(False), **LINALG,
 }  # fmt: skip

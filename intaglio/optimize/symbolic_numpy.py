@@ -17,6 +17,7 @@ from intaglio.base.errors import OpError
 from intaglio.ir.graph import Node
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
+from intaglio.ops import restricted
 from intaglio.ops.array import grouping
 from intaglio.optimize.symbolic_arrays import (
     NotSymbolic,
@@ -26,6 +27,7 @@ from intaglio.optimize.symbolic_arrays import (
     wrapped,
 )
 from intaglio.optimize.symbolic_functions import distinct
+from intaglio.optimize.symbolic_loops import run_loops
 from intaglio.runtime import interpreter, retargeted_kernels
 from intaglio.runtime.kernel_paths import explored
 from intaglio.runtime.retargeted_kernels import Retargeting
@@ -171,8 +173,11 @@ class Module:
 
 
 MODULE = Module()
-RETARGETING = Retargeting(
-    MODULE, {grouping.distinct: distinct}, builtins={"float": _Float, "int": _Int}
+_BUILTINS = {"float": _Float, "int": _Int}
+RETARGETING = Retargeting(MODULE, {grouping.distinct: distinct}, _BUILTINS)
+# The same with loops over elements as an op, which native code alone has.
+WITH_LOOPS = Retargeting(
+    MODULE, {grouping.distinct: distinct, restricted.run_loops: run_loops}, _BUILTINS
 )
 
 
@@ -188,12 +193,14 @@ class _Run(NamedTuple):
     message: str
 
 
-def recorded(op: Op, node: Node, inputs: Sequence[Any]) -> list[Any]:
+def recorded(op: Op, node: Node, inputs: Sequence[Any], loops: bool = False) -> list[Any]:
     """The outputs of an op's kernel for symbolic arrays, as ops; errors that depend on data are assertions.
+
+    `loops` says that loops over elements may be an op.
 
     Raises NotSymbolic, and whatever code for arrays raises of what is none.
     """
-    retargeted = RETARGETING.op(op)
+    retargeted = (WITH_LOOPS if loops else RETARGETING).op(op)
 
     def run() -> Any:
         copies = [a.copy() if isinstance(a, SymbolicArray) else a for a in inputs]

@@ -7,6 +7,7 @@ have another module instead; the functions of `intaglio.ops` that it calls are c
 from __future__ import annotations
 
 import functools
+import types
 from collections.abc import Callable, Mapping, Sequence
 from types import CellType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -78,6 +79,7 @@ class Retargeting:
         self._raw = _Raw(self)
         self._function = functools.cache(self._retargeted)
         self.op = functools.cache(self._retargeted_op)
+        self.kind = functools.cache(self._retargeted_kind)
 
     def function(self, function: Any) -> Any:
         """The copy of a function of `intaglio.ops` that uses the module; other functions unchanged."""
@@ -95,6 +97,8 @@ class Retargeting:
             return self.module.ufunc(value)
         if isinstance(value, type) and issubclass(value, np.generic):
             return self.module.scalar_type(value)
+        if isinstance(value, type) and value.__module__.startswith(PACKAGES[0]):
+            return self.kind(value)
         if callable(value) and getattr(value, "__module__", "").startswith("numpy."):
             return self.module.function(value)
         if isinstance(value, np.ndarray):
@@ -118,6 +122,7 @@ class Retargeting:
             function.__closure__ and tuple(map(self._cell, function.__closure__)),
         )
         copy.__kwdefaults__ = function.__kwdefaults__
+        copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
         is_check = function.__name__.lstrip("_").startswith("check")
         gives = function.__annotations__.get("return") not in ("None", None)
         return copy if self._check is None or not is_check or gives else self._check(copy)
@@ -130,6 +135,20 @@ class Retargeting:
             return cell
         found = self.counterpart(value)
         return cell if found is value else CellType(found)
+
+    def _retargeted_kind(self, kind: type) -> type:
+        """A class of `intaglio.ops` that kernels use, with retargeted methods; others as they are."""
+        if issubclass(kind, (Op, BaseException)) or not kind.__module__.startswith(PACKAGES):
+            return kind
+        own: dict[str, Any] = {}
+        for name, value in vars(kind).items():
+            if isinstance(value, FunctionType):
+                own[name] = self.function(value)
+            elif isinstance(value, (staticmethod, classmethod)):
+                own[name] = type(value)(self.function(value.__func__))
+            elif isinstance(value, property) and value.fget is not None:
+                own[name] = property(self.function(value.fget))
+        return types.new_class(kind.__name__, (kind,), exec_body=lambda n: n.update(own))
 
     def _retargeted_op(self, op: Op) -> Any:
         """The op with retargeted methods."""

@@ -101,3 +101,73 @@ def test_updates_of_nothing(tmp_path: pathlib.Path) -> None:
         return tape.gradient(y, x), variable.read_value()
 
     compare(f, tmp_path, normal(3, 2))
+
+
+def test_kernels_as_loops_and_matrices(tmp_path: pathlib.Path) -> None:
+    """Random numbers that are drawn again, boxes of classes, alignments, least squares, transforms."""
+
+    def f(x: Any, y: Any) -> Any:
+        boxes = tf.sort(tf.reshape(x, [1, 6, 1, 4]), -1)
+        found = [
+            tf.random.stateless_gamma([6, 4], [1, 2], tf.abs(x) + 0.1),
+            tf.random.stateless_poisson([6, 4], [1, 2], tf.abs(x) * 20.0),
+            *tf.image.combined_non_max_suppression(boxes, tf.reshape(x, [1, 6, 4]), 4, 7, 0.3)[:3],
+            tf.nn.ctc_loss([[1, 2]], tf.reshape(x, [6, 1, 4]), [2], [6], True, blank_index=0),
+            tf.linalg.lstsq(x, x[:, :2]),
+            tf.linalg.lstsq(x[:, :3], x, fast=False),
+            tf.math.nextafter(y, y * 2.0),
+            tf.math.real(tf.signal.rfftnd(x, [5, 4], [0, 1])),
+        ]
+        return [tf.cast(v, tf.float64) for v in found]
+
+    compare(f, tmp_path, normal(6, 4), normal(5, dtype="float64"), tolerance=2e-5)
+
+
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("shape", [(1, 1), (3, 3), (2, 2, 5, 5)])
+def test_determinants_of_complex_matrices(
+    dtype: str, shape: tuple[int, ...], tmp_path: pathlib.Path
+) -> None:
+    """Rows are swapped; a singular matrix has the determinant 0."""
+
+    def f(x: Any, y: Any) -> Any:
+        z = tf.complex(x, y)
+        values = [tf.linalg.det(z), *tf.linalg.slogdet(z), tf.linalg.det(z * 0.0)]
+        values += tf.linalg.slogdet(z * 0.0)[:1]
+        return [part for v in values for part in (tf.math.real(v), tf.math.imag(v))]
+
+    real = "float32" if dtype == "complex64" else "float64"
+    x = normal(*shape, dtype=real)
+    compare(f, tmp_path, x, normal(*shape, dtype=real)[..., ::-1].copy() + x.T.reshape(x.shape),
+            tolerance=1e-4 if real == "float32" else 1e-11)  # fmt: skip
+
+
+def test_floats_are_rounded_once(tmp_path: pathlib.Path) -> None:
+    """float64 to 16 bits: halves between neighbours, and what float32 rounds to such a half."""
+    half = np.arange(1024, 1064, dtype=np.float64) + 0.5
+    x = np.concatenate(
+        [half, half * (1 + 1e-10), half * (1 - 1e-10), [65519.9999, 65520, 1e300, 0, -0.0, np.inf],
+         [np.nan, 2.0**-25 * (1 + 1e-12), 2.0**-25, 2.0**-24, 1e-320]]
+    )  # fmt: skip
+    x = np.concatenate([x, -x, normal(500, dtype="float64")])
+    concrete = tf.function(lambda x: tf.cast(x, tf.float16)).get_concrete_function(
+        tf.TensorSpec(x.shape, x.dtype, name="x")
+    )
+    library = Loaded(intaglio.export_library(concrete, tmp_path / "model", kinds=["shared"]))
+    found = library.call("run", {"x": x})["output"]
+    library.close()
+    with np.errstate(over="ignore"):
+        np.testing.assert_array_equal(found, x.astype(np.float16))
+
+
+def test_shapes_that_are_data(tmp_path: pathlib.Path) -> None:
+    """What they broadcast to, and where parts of what is joined begin; wrong ones are errors."""
+
+    def f(a: Any, b: Any) -> Any:
+        shapes = [b, b + tf.constant([0, 2, 0]), b]
+        offsets = tf.raw_ops.ConcatOffset(concat_dim=1, shape=shapes)
+        return [tf.broadcast_dynamic_shape(a, b), *offsets]
+
+    compare(f, tmp_path, np.array([3, 1], np.int32), np.array([2, 1, 5], np.int32))
+    with pytest.raises(RuntimeError, match="the assertion does not hold"):
+        compare(f, tmp_path / "other", np.array([3, 4], np.int32), np.array([2, 1, 5], np.int32))

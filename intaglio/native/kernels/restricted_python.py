@@ -13,7 +13,6 @@ import functools
 import inspect
 import math
 import operator
-import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -84,14 +83,6 @@ class _Module:
         return self.functions[key]
 
 
-@functools.cache
-def _tree(function: Any) -> ast.FunctionDef:
-    body = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
-    if not isinstance(body, ast.FunctionDef):
-        raise Unsupported(f"{function} is no function")
-    return body
-
-
 class _Translation:
     """Writes one function."""
 
@@ -99,7 +90,7 @@ class _Translation:
         self, module: _Module, function: Any, kinds: Sequence[tuple[str, str]], name: str
     ) -> None:
         self.module, self.function = module, function
-        self.tree = _tree(function)
+        self.tree = restricted.tree_of(function)
         self.globals = inspect.getclosurevars(function).globals
         names = [a.arg for a in self.tree.args.args]
         parameters = [f"{kind} %a{i}" for i, (kind, _) in enumerate(kinds)]
@@ -634,12 +625,15 @@ def _library(function: Any, kinds: tuple[str, ...]) -> Library:
     return Library(lambda: _source(function, kinds))
 
 
-def step(function: Any, kinds: tuple[str, ...]) -> entry.Step:
-    """One call of the function on its arrays, then the numbers as one more. Raises Unsupported for others."""
+def step(function: Any, kinds: tuple[str, ...], rows: int = 1) -> entry.Step:
+    """One call of the function for so many rows on its arrays, then the numbers as one more.
+
+    Raises Unsupported for others.
+    """
     if not all(k in _ELEMENTS or k in ("i64", "double") for k in kinds):
         raise Unsupported(f"{function.__name__} of {', '.join(kinds)}")
     kernel = _library(function, kinds).entry(_kernel_name(function), shared=False)
-    return entry.Step(kernel.for_dims((1,)), ())
+    return entry.Step(kernel.for_dims((rows,)), ())
 
 
 def loops(function: Any, kinds: tuple[str, ...]) -> Run | None:

@@ -13,6 +13,7 @@ from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.operands import ArrayOperand, constant
 from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import late
+from intaglio.ops.element_loops import layout_of
 
 
 @lowering(late._ElementLoops)
@@ -30,12 +31,34 @@ def element_loops(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Ar
     if attrs["refusal"]:
         w.code.do(f"store i64 0, ptr {owned[0]}, align 8")
     integers = attrs["integers"]
-    dtypes = [*[v.dtype for v in node.outputs], *attrs["Towned"], *[v.dtype for v in node.inputs]]
-    kinds = [f"{t.numpy.kind}{t.size}" for t in dtypes] + ["i64"] * len(integers)
-    numbers = constant(np.array([*integers, 0], np.int64))
-    pointers = [*[r.pointer for r in results], *owned, *map(w.pointer, [*inputs, numbers])]
-    step = restricted_python.step(later.named(attrs["function"]), tuple(kinds))
-    w.call_step(step, pointers, [w.scratch(8)])
+    counts = len(results), len(owned), len(inputs), len(integers)
+    letters = layout_of(*counts, attrs["layout"])
+    pointers = [*map(w.pointer, inputs)]
+    computed = bool({*letters} & {*"ND"})
+    if computed:
+        words = pointers.pop()
+    else:
+        words = w.pointer(constant(np.array([*integers, 0], np.int64)))
+    started = pointers[letters.count("i") :]
+    for number, start in zip(attrs["begun"], started, strict=True):
+        size = str(results[number].count * node.outputs[number].dtype.size)
+        w.code.copy(results[number].pointer, start, size)
+    arrays = {
+        "o": iter([(r.pointer, v.dtype) for r, v in zip(results, node.outputs, strict=True)]),
+        "w": iter([*zip(owned, attrs["Towned"], strict=True)]),
+        "i": iter([(p, v.dtype) for p, v in zip(pointers, node.inputs, strict=False)]),
+    }
+    kinds: list[str] = []
+    passed: list[str] = []
+    for letter in letters:
+        if letter in arrays:
+            pointer, dtype = next(arrays[letter])
+            passed.append(pointer)
+            kinds.append(f"{dtype.numpy.kind}{dtype.size}")
+        else:
+            kinds.append("double" if letter == "D" else "i64")
+    step = restricted_python.step(later.named(attrs["function"]), tuple(kinds), attrs["rows"])
+    w.call_step(step, [*passed, words], [w.scratch(8)])
     if attrs["refusal"]:
         w.guard(w.code.integer("icmp eq", w.code.load("i64", owned[0], 8), 0))
     w.long = True

@@ -45,7 +45,7 @@ def _coordinates(transform: Any, height: int, width: int) -> Any:
     y = np.arange(height, dtype=np.float32)[:, None]
     a = transform.astype(np.float32)
     found = a[0] * x + a[1] * y + a[2], a[3] * x + a[4] * y + a[5]
-    if not (a[6] or a[7]):  # everything is divided by 1
+    if isinstance(a, np.ndarray) and not (a[6] or a[7]):  # everything is divided by 1
         return found
     depth = a[6] * x + a[7] * y + np.float32(1)
     depth = np.where(depth == 0, np.float32(np.nan), depth)
@@ -79,7 +79,9 @@ def _bounded(transform: Any, size: Any, image: Any, mode: str) -> tuple[Any, Any
     height, width = image
     x, y = _coordinates(transform, *size)
     nowhere = np.isnan(x) | np.isnan(y)
-    some = bool(nowhere.any())
+    some = not isinstance(nowhere, np.ndarray) or bool(
+        nowhere.any()
+    )  # of what is recorded, perhaps
     if some:
         x, y = (np.where(nowhere, np.float32(0), p) for p in (x, y))
     x, y = _inside(x, width, mode), _inside(y, height, mode)
