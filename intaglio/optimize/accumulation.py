@@ -3,12 +3,14 @@
 The gradient of a weight that every iteration multiplies by is such a sum: `total += x.T @ d`. What
 the iterations multiply is stacked, and multiplied as a whole: the sum of the products is the product
 of the stacks. That is one large product instead of many small ones, and nothing as large as the
-weights is read and written in every iteration.
+weights is read and written in every iteration. Rows whose number is open are stacked where every
+iteration certainly has as many.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -19,6 +21,7 @@ from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
+from intaglio.optimize.equal_rows import has_equal_rows
 from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.trip_count import trip_count_of
 
@@ -64,6 +67,7 @@ def _sums(loop: Node, trip_count: int) -> list[Sum]:
             products.append(Sum(index, node))
         elif node is not None and _is_sum(node):
             sums.append(Sum(index, node))
+    products = _with_equal_rows(loop, products)
     stacked = {id(v) for s in products for v in s.node.inputs}
     return [*products, *[s for s in sums if id(s.node.inputs[0]) in stacked]]
 
@@ -94,11 +98,28 @@ def _is_product(node: Node, trip_count: int) -> bool:
         return False
     size = node.outputs[0].dtype.size * trip_count
     for dims in [v.dims for v in node.inputs]:
-        if dims is None or dims[1] is None:
+        if dims is None or not dims[1]:
             return False
         if math.prod([dims[0] or UNKNOWN_ROWS_ESTIMATE, dims[1], size]) > MAX_STACK_BYTES:
             return False
     return True
+
+
+def _with_equal_rows(loop: Node, products: Sequence[Sum]) -> list[Sum]:
+    """The products whose operands have the same number of rows in every iteration.
+
+    The two operands of a product have as many rows as each other: what is certain of one is certain of
+    the other, and of what that is multiplied by.
+    """
+    certain = {id(v) for s in products for v in s.node.inputs if has_equal_rows(loop, v)}
+    left, found = [*products], list[Sum]()
+    while True:
+        joined = [s for s in left if any(id(v) in certain for v in s.node.inputs)]
+        if not joined:
+            return sorted(found, key=lambda s: s.output_index)
+        certain |= {id(v) for s in joined for v in s.node.inputs}
+        found += joined
+        left = [s for s in left if s not in joined]
 
 
 def _is_sum(node: Node) -> bool:

@@ -62,7 +62,7 @@ def _is_shape_of(s: Value, y: Value) -> bool:
     whole = s.spec.value
     if whole is not None:
         return y.dims == tuple(whole.tolist())
-    return s.node.op is raw.Shape and _origin(s.node.inputs[0]) is _origin(y)
+    return s.node.op is raw.Shape and origin_of_shape(s.node.inputs[0]) is origin_of_shape(y)
 
 
 # Terms that are mostly zeros, which compilers handle specially, or whose elements are strided.
@@ -71,7 +71,7 @@ APART = frozenset([raw.StridedSliceGrad, raw.Split, raw.SplitV])
 MAX_LOOKBACK_NODES = 64
 
 
-def _origin(value: Value) -> Value:
+def origin_of_shape(value: Value) -> Value:
     """The first value in the chain to this one from which on the shape is the same."""
     for _ in range(MAX_LOOKBACK_NODES):
         before = _same_before(value.node)
@@ -114,7 +114,7 @@ def _broadcast(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...] | None
 
 def _sum(*terms: Value) -> Any:
     """Terms as sums of two, in the order in which AddN adds: they join other ops in loops."""
-    if not same_shape(*terms) and len({id(_origin(v)) for v in terms}) > 1:
+    if not same_shape(*terms) and len({id(origin_of_shape(v)) for v in terms}) > 1:
         return None
     if terms[0].dtype not in raw.AddV2.T:
         return None

@@ -64,7 +64,7 @@ def _products(loop: Node) -> list[Product]:
         index = index_of(body, w)
         if index is None or not stays(loop, index) or x.dtype not in (float32, float64):
             continue
-        rows = _rows(loop, x)
+        rows = row_source(loop, x)
         if rows is not None and _worth_it(rows, node, cast("int", trip_count)):
             found.append(Product(node, x.node, rows, index))
     return found
@@ -103,7 +103,7 @@ def _worth_it(rows: SymbolicTensor, node: Node, trip_count: int) -> bool:
 PICKS = (raw.StridedSlice, raw.TensorListGetItem, raw.TensorListPopBack)
 
 
-def _rows(loop: Node, x: SymbolicTensor) -> SymbolicTensor | None:
+def row_source(loop: Node, x: SymbolicTensor) -> SymbolicTensor | None:
     """The tensor whose row a value is in each iteration, as it is before the loop."""
     body: Graph = loop.attrs["body"]
     picks = x.node
