@@ -95,17 +95,19 @@ def _until(loop: Node, test: Node) -> int | None:
 
 
 def _count(op: Op, start: int, step: int, end: int, dtype: Any) -> int | None:
-    """The iterations of a counter from `start` on; None if it runs away from its end."""
+    """The iterations of a counter from `start` on; None if it runs away from its end, or wraps around."""
     if op is raw.LessEqual:
         end += 1
     if op is raw.GreaterEqual:
         end -= 1
+    bounds = np.iinfo(dtype)
+    # The last number that the condition may hold for, and one step more, must be numbers of the dtype.
+    low, high = int(bounds.min), int(bounds.max)
     if op in (raw.Greater, raw.GreaterEqual):
-        start, step, end = -start, -step, -end
+        start, step, end, high = -start, -step, -end, -low
     if start >= end:
         return 0
-    bounds = np.iinfo(dtype)
-    if step < 0 or not bounds.min <= end + step <= bounds.max:
+    if step < 0 or end - 1 + step > high:
         return None
     return -((start - end) // step)
 
