@@ -42,6 +42,7 @@ class Plan:
         self.ragged: dict[str, tuple[DType, DType]] = {}
         for key in sorted(features):
             self._add(key, features[key])
+        check_apart(self.dense, self.sparse, self.ragged)
 
     def _add(self, key: str, feature: Any) -> None:
         if isinstance(feature, _TYPED) and feature.dtype is None:
@@ -53,13 +54,7 @@ class Plan:
                 self._sparse(index, int64)
             self._sparse(feature.value_key, feature.dtype)
         elif isinstance(feature, RaggedFeature):
-            splits = as_dtype(feature.row_splits_dtype)
-            value = key if feature.value_key is None else feature.value_key
-            kind = _readable(feature.dtype, "ragged_value_types")
-            self.ragged[value] = (kind, splits)
-            for part in feature.partitions:
-                if not isinstance(part, UniformRowLength):
-                    self.ragged[part.key] = (int64, splits)
+            add_ragged(self.ragged, key, feature)
         elif isinstance(feature, FixedLenFeature):
             if feature.shape is None:
                 raise ValueError(f"Missing shape for feature {key}. Received feature={feature}.")
@@ -87,7 +82,51 @@ class Plan:
     def _sparse(self, key: str, dtype: Any) -> None:
         wanted = _readable(dtype, "sparse_types")
         if self.sparse.setdefault(key, wanted) is not wanted:
-            raise ValueError(f"Conflicting type {self.sparse[key]} vs {wanted} for feature {key}.")
+            raise _conflict(self.sparse[key], wanted, key)
+
+
+def value_key(key: str, feature: RaggedFeature) -> str:
+    """The key of the values: the feature's own one by default."""
+    return key if feature.value_key is None else feature.value_key
+
+
+def add_ragged(ragged: dict[str, tuple[DType, DType]], key: str, feature: RaggedFeature) -> None:
+    """Adds the keys of values and partitions, each with the dtypes of its values and row splits.
+
+    Raises ValueError for a key that is there with other dtypes.
+    """
+    splits = as_dtype(feature.row_splits_dtype)
+    read = [(value_key(key, feature), _readable(feature.dtype, "ragged_value_types"))]
+    read += [(p.key, int64) for p in feature.partitions if not isinstance(p, UniformRowLength)]
+    for name, dtype in read:
+        kind, row_splits = ragged.setdefault(name, (dtype, splits))
+        if kind is not dtype:
+            raise _conflict(kind, dtype, name)
+        if row_splits is not splits:
+            raise ValueError(
+                f"Conflicting partition type {row_splits} vs {splits} for feature {name}."
+            )
+
+
+def check_apart(
+    dense: Mapping[str, Any], sparse: Mapping[str, Any], ragged: Mapping[str, Any]
+) -> None:
+    """Raises ValueError for a key that is read in two ways."""
+    pairs = [
+        ("Dense", dense, "sparse", sparse),
+        ("Dense", dense, "ragged", ragged),
+        ("Ragged", ragged, "sparse", sparse),
+    ]
+    for name, keys, other, others in pairs:
+        if both := keys.keys() & others.keys():
+            raise ValueError(
+                f"{name} and {other} keys must not intersect; {name.lower()}_keys: {list(keys)}, "
+                f"{other}_keys: {list(others)}, intersection: {both}"
+            )
+
+
+def _conflict(first: DType, second: DType, key: str) -> ValueError:
+    return ValueError(f"Conflicting type {first} vs {second} for feature {key}.")
 
 
 # Features that say of which dtype they are.
@@ -222,7 +261,7 @@ def assembled(
         elif isinstance(feature, SparseFeature):
             results[key] = _of_indices(feature, sparse, single)
         elif isinstance(feature, RaggedFeature):
-            results[key] = _of_partitions(key, feature, ragged, single)
+            results[key] = of_partitions(key, feature, ragged, single)
         else:
             results[key] = dense[key]
     return results
@@ -252,9 +291,9 @@ _CONSTRUCTORS: dict[Any, Any] = {
 }
 
 
-def _of_partitions(key: str, feature: RaggedFeature, ragged: Any, single: bool) -> Any:
+def of_partitions(key: str, feature: RaggedFeature, ragged: Any, single: bool) -> Any:
     """Values cut into records, and these by the partitions."""
-    values, splits = ragged[key if feature.value_key is None else feature.value_key]
+    values, splits = ragged[value_key(key, feature)]
     if single:
         return _cut(values, feature, {k: v for k, (v, _) in ragged.items()})
     if not feature.partitions:
@@ -356,7 +395,7 @@ def parse_single_example(
     https://www.tensorflow.org/api_docs/python/tf/io/parse_single_example
     """
     if not features:
-        raise ValueError("Invalid argument: features cannot be None.")
+        raise ValueError("Invalid argument: features cannot be empty.")
     with name_scope(name or "ParseSingleExample"):
         data = convert.to_tensor(serialized, string, "serialized")
         data.shape.assert_has_rank(0)

@@ -7,8 +7,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from intaglio.base.dtypes import as_dtype, string
-from intaglio.example_parsing.examples import Plan, assembled, default_of, dense_shape, strings_of
+from intaglio.base.dtypes import DType, as_dtype, string
+from intaglio.example_parsing.examples import (
+    Plan,
+    add_ragged,
+    assembled,
+    check_apart,
+    default_of,
+    dense_shape,
+    of_partitions,
+    strings_of,
+    value_key,
+)
 from intaglio.example_parsing.features import FixedLenSequenceFeature, RaggedFeature, VarLenFeature
 from intaglio.opdef import convert, raw
 from intaglio.opdef.dispatch import dispatchable
@@ -28,8 +38,9 @@ def parse_sequence_example(
     """(context, sequences, lengths of the dense ones) of a vector of SequenceExamples.
 
     Sequences are tensors [records, steps, ...] padded with zeros (FixedLenSequenceFeature),
-    sparse (VarLenFeature) or ragged (RaggedFeature without partitions). Raises ValueError
-    without features, or for kinds that sequences cannot have.
+    sparse (VarLenFeature) or ragged (RaggedFeature, whose partitions are lists of features too: each step
+    has rows of its own). Raises ValueError without features, for kinds that sequences cannot have, and for
+    a key that is read in two ways.
 
     >>> step = tf.train.Feature(int64_list=tf.train.Int64List(value=[3, 4]))
     >>> lists = tf.train.FeatureLists(feature_list={"x": tf.train.FeatureList(feature=[step])})
@@ -79,10 +90,6 @@ def _by_kind(features: Any) -> tuple[dict[str, Any], dict[str, Any], dict[str, A
         at = next((i for i, k in enumerate(kinds) if isinstance(feature, k)), None)
         if at is None:
             raise ValueError(f"Unsupported {type(feature).__name__} {feature} for key '{key}'")
-        if isinstance(feature, RaggedFeature) and feature.partitions:
-            raise NotImplementedError(
-                f"RaggedFeature with partitions in sequences, for key '{key}'"
-            )
         found[at][key] = feature
     return found[0], found[1], found[2]
 
@@ -101,6 +108,10 @@ def _parsed(data: Any, context: Any, sequences: Any, names: Any) -> Any:
         )
     plan = Plan(context or {})
     sparse, dense, ragged = _by_kind(sequences or {})
+    read_ragged: dict[str, tuple[DType, DType]] = {}
+    for key, feature in ragged.items():
+        add_ragged(read_ragged, key, feature)
+    check_apart(dense, sparse, read_ragged)
     types = {k: as_dtype(f.dtype) for k, f in (sequences or {}).items()}
     parts = raw.ParseSequenceExampleV2(
         data,
@@ -110,7 +121,7 @@ def _parsed(data: Any, context: Any, sequences: Any, names: Any) -> Any:
         strings_of(plan.ragged),
         strings_of(sparse),
         strings_of(dense),
-        strings_of(ragged),
+        strings_of(read_ragged),
         convert.to_tensor([bool(f.allow_missing) for f in dense.values()], as_dtype("bool")),
         [default_of(f, k) for k, f in plan.dense.items()],
         Ncontext_sparse=len(plan.sparse),
@@ -122,8 +133,8 @@ def _parsed(data: Any, context: Any, sequences: Any, names: Any) -> Any:
         Nfeature_list_dense=len(dense),
         feature_list_dense_types=[types[k] for k in dense],
         feature_list_sparse_types=[types[k] for k in sparse],
-        feature_list_ragged_value_types=[types[k] for k in ragged],
-        feature_list_ragged_split_types=[as_dtype(f.row_splits_dtype) for f in ragged.values()],
+        feature_list_ragged_value_types=[value for value, _ in read_ragged.values()],
+        feature_list_ragged_split_types=[splits for _, splits in read_ragged.values()],
         feature_list_dense_shapes=[dense_shape(f)[1:] for f in dense.values()],
     )
     single = data.dims == ()
@@ -139,16 +150,18 @@ def _parsed(data: Any, context: Any, sequences: Any, names: Any) -> Any:
     triples = _triples(parts, "feature_list")
     found: dict[str, Any] = {k: SparseTensor(*t) for k, t in zip(sparse, triples, strict=True)}
     found.update(zip(dense, parts.feature_list_dense_values, strict=True))
-    rows = zip(
-        ragged,
-        parts.feature_list_ragged_values,
-        parts.feature_list_ragged_outer_splits,
-        parts.feature_list_ragged_inner_splits,
-        strict=True,
+    inner = zip(
+        parts.feature_list_ragged_values, parts.feature_list_ragged_inner_splits, strict=True
     )
-    for key, values, outer, inner in rows:
-        steps = RaggedTensor.from_row_splits(values, inner, validate=False)
-        found[key] = steps if single else RaggedTensor.from_row_splits(steps, outer, validate=False)
+    outer = dict(zip(read_ragged, parts.feature_list_ragged_outer_splits, strict=True))
+    by_key = dict(zip(read_ragged, inner, strict=True))
+    for key, feature in ragged.items():
+        # A sequence is a batch of lists of values.
+        steps = of_partitions(key, feature, by_key, single=False)
+        splits = outer[value_key(key, feature)]
+        found[key] = (
+            steps if single else RaggedTensor.from_row_splits(steps, splits, validate=False)
+        )
     return read, found, dict(zip(dense, parts.feature_list_dense_lengths, strict=True))
 
 

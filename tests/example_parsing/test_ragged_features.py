@@ -108,3 +108,62 @@ def test_innermost_rows_of_one_length_are_dimensions(graph: bool) -> None:
     one = read(data[0], uniform(2))
     assert isinstance(one, tf.Tensor)
     assert one.numpy().tolist() == [[1, 2], [3, 4]]
+
+
+# -- lists of features -----------------------------------------------------------------------
+
+
+def sequence_with_rows(steps: list[Rows]) -> bytes:
+    """A serialized SequenceExample: each step has its rows in all partitions."""
+
+    def integers(values: list[int]) -> Any:
+        return tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+
+    columns = {"v": lambda rows: [x for r in rows for x in r], **WAYS}
+    lists = {
+        name: tf.train.FeatureList(feature=[integers(column(rows)) for rows in steps])
+        for name, column in columns.items()
+    }
+    whole = tf.train.SequenceExample(feature_lists=tf.train.FeatureLists(feature_list=lists))
+    return whole.SerializeToString()
+
+
+def parsed_sequences(records: Any, *partitions: Any, splits: Any = tf.int32) -> Any:
+    """The feature of a sequence, or of several."""
+    feature = RaggedFeature(tf.int64, partitions=partitions, value_key="v", row_splits_dtype=splits)
+    several = isinstance(records, list)
+    read = tf.io.parse_sequence_example if several else tf.io.parse_single_sequence_example
+    return read(records, sequence_features={"r": feature})[1]["r"]
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    st.lists(st.lists(some_rows, max_size=3), min_size=1, max_size=3),
+    st.sampled_from([tf.int32, tf.int64]),
+)
+def test_steps_of_sequences_have_rows(batch: list[list[Rows]], splits: Any) -> None:
+    data = [sequence_with_rows(steps) for steps in batch]
+    for name in ("lengths", "splits", "starts", "limits"):
+        found = parsed_sequences(data, PARTITIONS[name], splits=splits)
+        assert found.to_list() == batch, name
+        assert found.row_splits.dtype is splits
+        for one, steps in zip(data, batch, strict=True):
+            assert parsed_sequences(one, PARTITIONS[name], splits=splits).to_list() == steps, name
+
+
+@pytest.mark.parametrize("graph", [False, True])
+def test_rows_of_sequences_as_tensorflow_cuts_them(graph: bool) -> None:
+    read: Any = tf.function(parsed_sequences) if graph else parsed_sequences
+    data = [sequence_with_rows([[[1], [2, 3]], [[4, 5]]]), sequence_with_rows([[[7]]])]
+    data.append(tf.train.SequenceExample().SerializeToString())
+    uniform = RaggedFeature.UniformRowLength(1)
+    wanted = [[[[1], [2, 3]], [[4, 5]]], [[[7]]], []]
+    for name in PARTITIONS:
+        found = read(data, PARTITIONS[name])
+        assert found.to_list() == wanted, name
+        assert found.shape.as_list() == [3, None, None, None]
+    cut = read(data, uniform)
+    assert cut.to_list() == [[[[1], [2], [3]], [[4], [5]]], [[[7]]], []]
+    assert cut.shape.as_list() == [3, None, None, 1]
+    below = read(data, RaggedFeature.RowLengths("lengths"), uniform)
+    assert below.to_list() == [[[[[1]], [[2], [3]]], [[[4], [5]]]], [[[[7]]]], []]
