@@ -1,1 +1,1 @@
-"""Graph to graph: passes that keep every result bit for bit, but for two about products in loops."""
+"""The optimizer's passes. All keep results bit for bit, except two that reassociate sums in loops."""

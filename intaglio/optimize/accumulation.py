@@ -1,17 +1,16 @@
-"""Sums of products that loops add up become one product after the loop.
+"""Sums of matrix products that a loop accumulates become one product after the loop.
 
-The gradient of a weight that every iteration multiplies by is such a sum: `total += x.T @ d`. What
-the iterations multiply is stacked, and multiplied as a whole: the sum of the products is the product
-of the stacks. That is one large product instead of many small ones, and nothing as large as the
-weights is read and written in every iteration. Rows whose number is open are stacked where every
-iteration certainly has as many.
+The gradient of a weight that every iteration multiplies by is such a sum: `total += x.T @ d`. The factors
+of all iterations are stacked: the sum of the products is the product of the stacks. That is one large
+product instead of many small ones, and no iteration reads and writes an array of the weights' size. An unknown
+number of rows is accepted where it is certainly the same in all iterations.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,13 +20,14 @@ from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
+from intaglio.ops.control_flow.tensor_list import element_form
 from intaglio.optimize.equal_rows import has_equal_rows
 from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.trip_count import trip_count_of
 
-# Limit on the bytes of a stack: a program that loops to save memory must not lose that.
+# Maximum bytes of a stack, so that a program that loops to save memory still does.
 MAX_STACK_BYTES = 1 << 26
-# As many rows are expected where their number is open.
+# The assumed number of rows where it is not known.
 UNKNOWN_ROWS_ESTIMATE = 64
 
 
@@ -39,22 +39,22 @@ class Sum(NamedTuple):
 
 
 def gather_sums(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with such sums after their loops, where it is known how often these run."""
+    """The graph with such sums moved behind their loops, where the trip count is known."""
     return changed(graph, fuel, _found, _gathered)
 
 
-# -- finding them ----------------------------------------------------------------------------
+# -- analysis --------------------------------------------------------------------------------
 
 
 def _found(loop: Node) -> tuple[list[Sum], int] | None:
-    """The sums of a loop, and how often it runs."""
+    """The sums of a loop, and its trip count."""
     trip_count = trip_count_of(loop)
     sums = _sums(loop, trip_count) if trip_count is not None and trip_count > 1 else []
     return (sums, trip_count) if sums and trip_count is not None else None
 
 
 def _sums(loop: Node, trip_count: int) -> list[Sum]:
-    """Sums of products, or of rows, that are unused before the loop ends."""
+    """The accumulated sums of products, or of rows, that the loop itself does not use."""
     body: Graph = loop.attrs["body"]
     uses = walk.uses(body)
     for value in body.outputs:
@@ -73,7 +73,7 @@ def _sums(loop: Node, trip_count: int) -> list[Sum]:
 
 
 def _added(loop: Node, index: int, uses: dict[int, list[Node]]) -> Node | None:
-    """What makes the only thing that each iteration adds to a loop variable, if it is that alone."""
+    """The node of the only term that each iteration adds to a loop variable, if that is its only use."""
     body: Graph = loop.attrs["body"]
     cond: Graph = loop.attrs["cond"]
     total, before = body.outputs[index], body.inputs[index]
@@ -93,7 +93,7 @@ def _added(loop: Node, index: int, uses: dict[int, list[Node]]) -> Node | None:
 
 
 def _is_product(node: Node, trip_count: int) -> bool:
-    """True for `x.T @ d`, whose stacks are not too large."""
+    """True for `x.T @ d` whose stacks are within `MAX_STACK_BYTES`."""
     if node.op is not raw.MatMul or node.attrs["transpose_b"] or not node.attrs["transpose_a"]:
         return False
     size = node.outputs[0].dtype.size * trip_count
@@ -133,11 +133,11 @@ def _is_sum(node: Node) -> bool:
     return axes.op is raw.Const and axes.attrs["value"].reshape(-1).tolist() == [0]
 
 
-# -- rewriting them ---------------------------------------------------------------------------
+# -- rewriting --------------------------------------------------------------------------------
 
 
 def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]) -> None:
-    """Writes a loop that stacks what is multiplied, and the products of the stacks."""
+    """Records a loop that stacks the factors, and the products of the stacks after it."""
     sums, trip_count = found
     body: Graph = loop.attrs["body"]
     parts: dict[int, SymbolicTensor] = {}
@@ -147,7 +147,7 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
     change = LoopChange(loop)
     for value in parts.values():
         limit = np.asarray(trip_count, np.int32)
-        empty = raw.EmptyTensorList(_form(value), limit, element_dtype=value.dtype)
+        empty = raw.EmptyTensorList(element_form(value.spec), limit, element_dtype=value.dtype)
         handle = change.carry(empty)
         change.then(handle, lambda h=handle, v=value: raw.TensorListPushBack(h, change.now(v)))
     for s in sums:
@@ -174,21 +174,15 @@ def _gathered(new: Rewriter, old: Node, loop: Node, found: tuple[list[Sum], int]
         )
 
 
-def _form(value: SymbolicTensor) -> Any:
-    """The shape of a value as list ops take it."""
-    dims = cast("tuple[int | None, ...]", value.dims)
-    return np.asarray([-1 if d is None else d for d in dims], np.int32)
-
-
 def _stack(handle: SymbolicTensor, value: SymbolicTensor, trip_count: int) -> Any:
-    """The rows of all values of a list below one another."""
-    form = _form(value)
+    """The values of a list, concatenated along the rows."""
+    form = element_form(value.spec)
     stacked = raw.TensorListStack(handle, form, element_dtype=value.dtype, num_elements=trip_count)
     return raw.Reshape(stacked, np.asarray([-1, *form.tolist()[1:]], np.int32))
 
 
 def _is_zero(value: SymbolicTensor) -> bool:
-    """True for zeros, whether they are a constant or filled when the graph runs."""
+    """True for zeros: a constant, or the result of Fill."""
     node = value.node
     if node.op is raw.Fill:
         node = node.inputs[1].node

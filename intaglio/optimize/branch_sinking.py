@@ -1,10 +1,10 @@
-"""Branches that give values of unlike shapes take what is computed from these with them.
+"""Sinks nodes into branches whose results differ in shape, up to nodes whose shape is known.
 
     y = a[:2] if c else a                 y = sum(a[:2]) if c else sum(a)
     z = sum(y)                       ->   z = y
 
-In each branch the shapes are known then, which code needs. What moves is computed from such values, up to
-values whose shape is known; and what lies between, so that the order of effects stays.
+In each branch the shapes are then known, as native code needs them. The nodes that move depend on such
+results, up to values whose shape is known; nodes with effects in between move too, to keep their order.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from intaglio.ir.rewrite import Rewriter, derived, map_attached
 from intaglio.opdef import raw
 from intaglio.optimize.partial_evaluation import MAX_NODES, evaluated, graphs_of, with_graphs
 
-# What is a branch with effects.
+# The stateful counterparts of the branch ops, for branches with effects.
 _WITH_EFFECTS = {raw.StatelessIf: raw.If, raw.StatelessCase: raw.Case}
-# Evaluations after each of which branches are extended, at most.
+# Maximum number of rounds of evaluating the graph and extending a branch.
 MAX_ROUNDS = 12
 
 
 def evaluated_with_branches(graph: Graph, input_dims: Sequence[Any]) -> Graph:
-    """The graph for inputs of these shapes, with branches extended until shapes are known."""
+    """The graph evaluated for inputs of these shapes, with branches extended until all shapes are known."""
     found = evaluated(graph, input_dims)
     for _ in range(MAX_ROUNDS):
         extended = sunk(found)
@@ -38,7 +38,7 @@ def evaluated_with_branches(graph: Graph, input_dims: Sequence[Any]) -> Graph:
 
 
 def sunk(graph: Graph) -> Graph:
-    """The graph with the first branch that gives unlike shapes extended, also in graphs inside."""
+    """The graph with the first branch whose results differ in shape extended; also in nested graphs."""
     graph = map_attached(graph, lambda node, attribute, inner: sunk(inner))
     for number, node in enumerate(graph.nodes):
         if node.op.control_flow == "branch" and any([_is_open(v) for v in node.outputs]):
@@ -60,7 +60,7 @@ def _size(graph: Graph) -> int:
 
 
 def _dependent(graph: Graph, number: int) -> tuple[set[int], set[int]]:
-    """The ids of the branch's node and those that are to move into it; and of all that come after it."""
+    """The ids of the branch's node and of the nodes that move into it; and of all nodes after it."""
     first = graph.nodes[number]
     rest = graph.nodes[number:]
     moved = {id(first)}
@@ -78,7 +78,7 @@ def _dependent(graph: Graph, number: int) -> tuple[set[int], set[int]]:
             if id(node) in above:
                 above |= {id(v.node) for v in node.inputs} | {id(c) for c in node.control}
         moved |= below & above
-        # Effects do not change places with each other.
+        # The order of effects is kept.
         between = rest[: max(i for i, n in enumerate(rest) if id(n) in moved)]
         effects = {id(n) for n in between if n.op.stateful}
         if effects & (moved | below):
@@ -88,14 +88,16 @@ def _dependent(graph: Graph, number: int) -> tuple[set[int], set[int]]:
 
 
 def _extended(graph: Graph, branch: Node, moved: set[int], below: set[int]) -> Graph:
-    """The graph with nodes moved into the branch; those `below` stay behind it."""
+    """The graph with nodes moved into the branch; those in `below` stay after it."""
     nodes = [n for n in graph.nodes if id(n) in moved and n is not branch]
     last = max(i for i, n in enumerate(graph.nodes) if id(n) in moved)
     used = {id(v) for v in graph.outputs}
     used |= {id(v) for n in graph.nodes if id(n) not in moved for v in n.inputs}
     results = [v for n in (branch, *nodes) for v in n.outputs if id(v) in used]
     taken: dict[int, SymbolicTensor] = {}
-    own = {id(v) for v in branch.inputs[1:]}  # once: code takes two resources for two variables
+    own = {
+        id(v) for v in branch.inputs[1:]
+    }  # no duplicates: native code assumes that inputs do not alias
     for node in nodes:
         for value in node.inputs:
             outside = id(value.node) not in moved and value.node.op is not raw.Const
@@ -147,7 +149,7 @@ def _body(
     taken: Sequence[SymbolicTensor],
     results: Sequence[SymbolicTensor],
 ) -> Graph:
-    """A branch with nodes behind it, which are given more inputs and give other results."""
+    """A branch's graph extended by nodes, with further inputs and new results."""
     new = Rewriter(part)
     for node in part.nodes:
         new.keep(node)
@@ -161,7 +163,7 @@ def _body(
         inputs.append(node.outputs[0])
         values[id(value)] = node.outputs[0]
     copies: dict[int, Node] = {}
-    # What waits for the branch waits for all of its effects.
+    # Control dependencies on a moved node become dependencies on the branch.
     effects = tuple([n for n in part.nodes if n.op.stateful])
     for node in nodes:
         operands: list[SymbolicTensor] = []

@@ -1,7 +1,7 @@
-"""Elementwise ops come before broadcasts: what is the same along an axis is computed once.
+"""Moves elementwise ops before broadcasts, so that repeated elements are computed once.
 
 Gradients of means and sums are broadcasts, which are nearly always combined with arrays of their shape. Every
-element is computed from the same numbers as before, so that every bit stays.
+element is computed from the same numbers as before, with the same bits.
 """
 
 from __future__ import annotations
@@ -65,14 +65,14 @@ def _is_shape_of(s: Value, y: Value) -> bool:
     return s.node.op is raw.Shape and origin_of_shape(s.node.inputs[0]) is origin_of_shape(y)
 
 
-# Terms that are mostly zeros, which compilers handle specially, or whose elements are strided.
+# Ops whose results are mostly zeros, which the compiler handles specially, or strided.
 APART = frozenset([raw.StridedSliceGrad, raw.Split, raw.SplitV])
-# How far back a value with the same shape is looked for.
+# Maximum length of the chain that is searched for a value with the same shape.
 MAX_LOOKBACK_NODES = 64
 
 
 def origin_of_shape(value: Value) -> Value:
-    """The first value in the chain to this one from which on the shape is the same."""
+    """The earliest value of the chain to this one that has the same shape."""
     for _ in range(MAX_LOOKBACK_NODES):
         before = _same_before(value.node)
         if before is None:
@@ -82,7 +82,7 @@ def origin_of_shape(value: Value) -> Value:
 
 
 def _same_before(node: Node) -> Value | None:
-    """A value or attribute with the shape of the node's result."""
+    """An input of the node with the shape of its result, or None."""
     op, inputs = node.op, node.inputs
     if op.shape_input and len(node.outputs) == 1:
         shape = inputs[op.input_names.index(op.shape_input)].node
@@ -113,7 +113,7 @@ def _broadcast(x: tuple[int, ...], y: tuple[int, ...]) -> tuple[int, ...] | None
 
 
 def _sum(*terms: Value) -> Any:
-    """Terms as sums of two, in the order in which AddN adds: they join other ops in loops."""
+    """Binary sums of the terms, in the order of AddN, which can be fused with other elementwise ops."""
     if not same_shape(*terms) and len({id(origin_of_shape(v)) for v in terms}) > 1:
         return None
     if terms[0].dtype not in raw.AddV2.T:
@@ -124,7 +124,7 @@ def _sum(*terms: Value) -> Any:
 
 
 def _plus(x: Value, y: Value) -> Any:
-    """The sum, before a broadcast if one of them is one."""
+    """The sum of two values, moved before the broadcast if one of them is one."""
     total = None
     if x.node.op is raw.BroadcastTo:
         small, shape = x.node.inputs

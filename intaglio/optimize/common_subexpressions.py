@@ -1,4 +1,4 @@
-"""Common subexpressions: equal pure work is done once."""
+"""Common subexpression elimination."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from intaglio.opdef import raw
 
 
 def share_subexpressions(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with each pure node once for equal op, attributes and inputs."""
+    """The graph with one node for all pure nodes of equal op, attributes and inputs."""
     fuel = fuel or Fuel()
     new = Rewriter(graph)
     first: dict[Any, Node] = {}
@@ -30,7 +30,7 @@ def share_subexpressions(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _key(node: Node) -> Any:
-    """A key that is equal for nodes that compute the same, None if the node has none."""
+    """A key that is equal for nodes which compute the same; None if the node must not be shared."""
     inputs = node.inputs
     key = (
         node.op.name,

@@ -1,4 +1,4 @@
-"""Between which numbers the elements of a value are, whatever the data: `x % 4` is 0 to 3."""
+"""Value range analysis: bounds of a value's elements for all data, such as 0 to 3 for `x % 4`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 
-# So many nodes are looked through.
+# Maximum number of nodes that are examined for a value.
 MAX_DEPTH = 24
 
 
 class Bounds(NamedTuple):
-    """The least and the greatest that an element may be; without overflow, of numbers that are no NaN."""
+    """The least and the greatest possible element, NaN excepted, where the computation does not overflow."""
 
     low: float
     high: float
@@ -57,7 +57,7 @@ def _union(*operands: _Found) -> _Found:
 
 
 def _moved(node: Node, operands: list[_Found]) -> _Found:
-    """The elements are those of some inputs."""
+    """The bounds of a result whose elements are all elements of some inputs."""
     names = node.op.data_inputs or tuple(node.op.input_names)
     pairs = zip(node.op.input_names, operands, strict=False)
     own = [bounds for name, bounds in pairs if name in names]

@@ -1,7 +1,7 @@
-"""Constant folding: what depends on constants alone is computed once.
+"""Constant folding: evaluates pure nodes of constants.
 
-A value that is folded has a known shape even where inference has left dimensions open, such as those
-of a slice of a computed size: the shapes of what depends on it are inferred again.
+A folded value has a known shape even where inference has left dimensions open, such as those of a slice of
+a computed size. So the shapes of its users are inferred again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from intaglio.opdef import door, raw
 from intaglio.optimize.specialize import inferred
 from intaglio.runtime import interpreter
 
-# A folded constant may have this many elements: more cost memory in every saved graph.
+# Maximum number of elements of a folded constant; larger ones cost memory in every saved graph.
 MAX_FOLDED_ELEMENTS = 1 << 16
 
 
@@ -46,7 +46,7 @@ def fold_constants(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _is_open(value: SymbolicTensor) -> bool:
-    """True if more may be known of a value once more is known of what it depends on."""
+    """True if inference may find more about a value once it knows more about the inputs."""
     spec = value.spec
     if not shapes.known(spec.shape):
         return True
@@ -60,7 +60,7 @@ def constant_outputs(node: Node) -> list[Any] | None:
         return None
     known = [v.spec.value for v in outputs]
     if all([isinstance(v, np.ndarray) for v in known]):
-        # what a shape's element is known to be, for example
+        # For example an element of a known shape.
         return known if _are_arrays(node) else None
     for v in node.inputs:
         if v.node.op is not raw.Const:
@@ -73,7 +73,9 @@ def constant_outputs(node: Node) -> list[Any] | None:
         result = interpreter.call_kernel(
             op, [v.node.attrs["value"] for v in node.inputs], node.attrs
         )
-    except Exception:  # it fails for these constants: leave the failing to the run
+    except (
+        Exception
+    ):  # the kernel fails for these constants: the error is raised when the graph runs
         return None
     arrays = [np.asarray(a) for a in interpreter.flat_result(op, result)]
     return arrays if all(a.size <= MAX_FOLDED_ELEMENTS for a in arrays) else None
@@ -85,5 +87,5 @@ def _are_arrays(node: Node) -> bool:
 
 
 def _is_large(node: Node) -> bool:
-    """True if an output may be too large to keep, which is known before it is computed."""
+    """True if an output may be too large for a constant, decided before it is computed."""
     return any((v.spec.count or 0) > MAX_FOLDED_ELEMENTS for v in node.outputs)

@@ -1,7 +1,7 @@
-"""A graph with constants in place of its variables, for where their values change no more.
+"""Freezing: replaces the variables of a graph by constants.
 
-A constant takes the place of a handle: in branches, bodies and called functions too, which get
-values as arguments where they got handles.
+A constant replaces a handle also in branches, bodies and called functions, whose parameters become
+values instead of handles.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 
-# What becomes of a node that reads a variable, given its inputs with the value in the handle's place.
+# Replaces a node that reads a variable, given its inputs with the value in place of the handle.
 Reader = Callable[[Rewriter, Node, list[SymbolicTensor]], Node]
 _READERS: dict[Op, Reader] = {}
 
 
 def frozen(graph: Graph, values: Sequence[tuple[SymbolicTensor, np.ndarray]]) -> Graph:
-    """The graph with constants in place of inputs, or of other values that its nodes only hand on.
+    """The graph with constants in place of inputs, or of other values that its nodes only pass on.
 
-    For the handle of a variable the constant is the variable's value. Raises ValueError where the graph
-    does something else with the handle than read it.
+    The constant for a variable's handle is the variable's value. Raises ValueError if the graph uses the
+    handle for anything but reads.
     """
     new = Rewriter(graph)
     left_out: set[int] = set()
@@ -43,12 +43,12 @@ def frozen(graph: Graph, values: Sequence[tuple[SymbolicTensor, np.ndarray]]) ->
     return Graph(graph.name, inputs, new.nodes, new.values(graph.outputs))
 
 
-# The graphs that take values, by those that take handles and the dtypes of their inputs.
+# The rewritten graphs, by the original graphs and the new dtypes of their inputs.
 _Known = dict[tuple[int, tuple[Any, ...]], Graph]
 
 
 def _rewrite(new: Rewriter, left_out: set[int], known: _Known) -> None:
-    """Keeps the nodes of the rewriter's graph, as what they are for inputs that are values now."""
+    """Rewrites the nodes of the rewriter's graph for inputs that are values instead of handles."""
     for node in new.graph.nodes:
         if id(node) in left_out:
             continue
@@ -74,7 +74,7 @@ def _rewrite(new: Rewriter, left_out: set[int], known: _Known) -> None:
 
 
 def _calling(new: Rewriter, node: Node, inputs: list[SymbolicTensor], known: _Known) -> Node:
-    """A branch, loop or call that is given values for handles."""
+    """A branch, loop or call with values in place of handles."""
 
     def change(value: Any) -> Any:
         if isinstance(value, tuple):
@@ -98,7 +98,7 @@ def _calling(new: Rewriter, node: Node, inputs: list[SymbolicTensor], known: _Kn
 
 
 def _taking(graph: Graph, specs: Sequence[Spec], known: _Known) -> Graph:
-    """The graph for inputs of these specs, of which some are values where it takes handles."""
+    """A nested graph for inputs of these specs, some of which are values in place of handles."""
     dtypes = tuple([s.dtype for s in specs])
     if dtypes == tuple([v.dtype for v in graph.inputs]):
         return graph
@@ -122,11 +122,11 @@ def _taking(graph: Graph, specs: Sequence[Spec], known: _Known) -> Graph:
 
 
 def _bare(spec: Spec) -> Spec:
-    """The dtype and shape alone."""
+    """The spec without a known value."""
     return Spec(spec.dtype, spec.shape)
 
 
-# -- what reads a variable ----------------------------------------------------------------
+# -- ops that read a variable -------------------------------------------------------------
 
 
 def _reads(op: Op) -> Callable[[Reader], Reader]:

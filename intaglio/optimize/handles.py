@@ -1,7 +1,7 @@
-"""Handles that a branch, loop or call gets twice: a graph has one input for each resource.
+"""Removes duplicate handles among the inputs of graphs: each resource has one input.
 
-A function that captures a variable which it is also called with has two inputs for it. Passes and machine
-code take the resources of different inputs for different ones.
+A function that captures a variable which is also an argument has two inputs for it. Passes and native
+code assume that the resources of different inputs do not alias.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from intaglio.runtime import interpreter
 
 @looks_for(lambda op: op.has_graphs)
 def share_handles(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with branches, bodies and called functions that use one input for each resource, to any depth.
+    """The graph whose nested graphs, to any depth, use one input for each resource.
 
-    Results depend on it, so it takes no fuel.
+    It is necessary for correct results, so it takes no fuel.
     """
-    # By the graph and its repeated inputs: nodes that share a graph still do afterwards.
+    # Memoized by graph and repeated inputs, so that nodes that share a graph still do.
     shared: dict[tuple[int, tuple[tuple[int, int], ...]], Graph] = {}
 
     def change(node: Node, name: str, nested: Graph) -> Graph:
@@ -42,7 +42,7 @@ def share_handles(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _repeated(node: Node, nested: Graph) -> dict[int, int]:
-    """The inputs of a node's graph that are the same resource as an earlier one, which is the value."""
+    """The inputs of a node's graph that alias an earlier input, mapped to that input."""
     handles = [i for i, v in enumerate(nested.inputs) if v.dtype is resource]
     if len(handles) < 2:
         return {}
@@ -60,13 +60,13 @@ def _repeated(node: Node, nested: Graph) -> dict[int, int]:
 
 
 def _stays(loop: Node, index: int) -> bool:
-    """Whether a handle is the same in every iteration."""
+    """Whether a loop passes a handle on unchanged."""
     body: Graph = loop.attrs["body"]
     return resources.origin(body.outputs[index]) is body.inputs[index]
 
 
 def _with_inputs(graph: Graph, instead: dict[int, int]) -> Graph:
-    """The graph with one input where another one was used. It still has, and hands on, all of them."""
+    """The graph with uses of some inputs replaced by others. Its signature is unchanged."""
     new = Rewriter(graph)
     for index, earlier in instead.items():
         new.substitute(graph.inputs[index], graph.inputs[earlier])

@@ -1,8 +1,8 @@
-"""Products of rows with what a loop does not change become one product before the loop.
+"""Hoists the products of a tensor's rows by loop-invariant weights out of loops, as one product.
 
-`x[t] @ w` in iteration t is row t of `x @ w`: recurrent networks multiply their inputs so, and many
-small products take longer than one large one. What picked the row out of the inputs picks it out
-of the product. Weights that are multiplied transposed, as gradients do, are transposed before the loop.
+`x[t] @ w` in iteration t is row t of `x @ w`. Recurrent networks multiply their inputs in this form, and many
+small products take longer than one large one. The op that selected the row of the inputs selects that of the
+product. Weights that are multiplied transposed, as in gradients, are transposed before the loop.
 """
 
 from __future__ import annotations
@@ -16,20 +16,21 @@ from intaglio.base.dtypes import float32, float64
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.opdef import raw
+from intaglio.ops.control_flow.tensor_list import element_form
 from intaglio.optimize.loop_changes import LoopChange, changed
 from intaglio.optimize.trip_count import index_of, stays, trip_count_of
 
-# Bytes that all products together may take, and rows from which on one product is large enough.
+# Maximum bytes of all hoisted products, and the number of rows from which on a product is large anyway.
 MAX_HOISTED_BYTES = 1 << 26
 MAX_SMALL_PRODUCT_ROWS = 512
 
 
-# The masks of a slice that picks a row are nothing, but for one.
+# The masks that are 0 in a slice which selects a row.
 OTHER_MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask")
 
 
 class Product(NamedTuple):
-    """A product of a row: the node, what picks the row, and where rows and weights come from."""
+    """A product of a row: its node, the node that selects the row, the tensor of rows, the input of weights."""
 
     node: Node
     picks: Node
@@ -38,12 +39,12 @@ class Product(NamedTuple):
 
 
 def hoist_products(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with such products before its loops, where every row is multiplied anyway."""
+    """The graph with such products before its loops, where the loop multiplies every row."""
     return changed(graph, fuel, _found, _hoist)
 
 
 def _found(loop: Node) -> tuple[list[Product], list[tuple[Node, int]]] | None:
-    """The products of a loop's rows, and the other ones by transposed weights."""
+    """The products of a loop's rows, and the other products by transposed weights."""
     products = _products(loop)
     transposed = _transposed(loop, products)
     return (products, transposed) if products or transposed else None
@@ -71,7 +72,7 @@ def _products(loop: Node) -> list[Product]:
 
 
 def _transposed(loop: Node, products: Sequence[Product]) -> list[tuple[Node, int]]:
-    """The other products by transposed weights that no iteration changes, and which these are."""
+    """The other products by transposed loop-invariant weights, with the index of the weights' input."""
     body: Graph = loop.attrs["body"]
     found: list[tuple[Node, int]] = []
     if trip_count_of(loop) in (0, 1):
@@ -99,12 +100,12 @@ def _worth_it(rows: SymbolicTensor, node: Node, trip_count: int) -> bool:
     return 0 < count <= MAX_SMALL_PRODUCT_ROWS and size <= MAX_HOISTED_BYTES
 
 
-# Ops that take a row of a tensor, or of a list.
+# The ops that select a row of a tensor, or of a list.
 PICKS = (raw.StridedSlice, raw.TensorListGetItem, raw.TensorListPopBack)
 
 
 def row_source(loop: Node, x: SymbolicTensor) -> SymbolicTensor | None:
-    """The tensor whose row a value is in each iteration, as it is before the loop."""
+    """The tensor, outside of the loop, whose row a value is in each iteration; else None."""
     body: Graph = loop.attrs["body"]
     picks = x.node
     op = picks.op
@@ -129,13 +130,13 @@ def _is_row(node: Node) -> bool:
     return single and not any([node.attrs[m] for m in OTHER_MASKS])
 
 
-# -- rewriting them ---------------------------------------------------------------------------
+# -- rewriting --------------------------------------------------------------------------------
 
 
 def _hoisted(
     loop: Node, products: Sequence[Product], transposed: Sequence[tuple[Node, int]]
 ) -> Node:
-    """The loop that picks rows of products, which are multiplied before it."""
+    """The loop that selects rows of the products, which are computed before it."""
     change = LoopChange(loop)
     weights: dict[int, SymbolicTensor] = {}
     for node, index in transposed:
@@ -144,7 +145,7 @@ def _hoisted(
             weights[index] = change.carry(raw.Transpose(loop.inputs[index], order))
         _multiply(change, node, weights[index])
     for product in products:
-        picks, form = product.picks, _form(product.node.outputs[0])
+        picks, form = product.picks, element_form(product.node.outputs[0].spec)
         whole = _whole(product, loop.inputs[product.weights])
         if picks.op is raw.StridedSlice:
             handle, rest = change.carry(whole), list(picks.inputs[1:])
@@ -158,7 +159,7 @@ def _hoisted(
 def _pick(
     change: LoopChange, product: Product, handle: SymbolicTensor, rest: Sequence[Any]
 ) -> None:
-    """Has the loop pick a row out of the products where it multiplied a row."""
+    """Replaces a product in the loop by the selection of its row."""
     picks = product.picks
     popped: list[Any] = []
 
@@ -179,7 +180,7 @@ def _pick(
 
 
 def _multiply(change: LoopChange, node: Node, weights: SymbolicTensor) -> None:
-    """Has the loop multiply by weights that are transposed already."""
+    """Replaces a product in the loop by one with weights that are transposed already."""
     transposed = node.attrs["transpose_a"]
     change.instead(
         node, lambda: [raw.MatMul(change.now(node.inputs[0]), weights, transpose_a=transposed)]
@@ -190,17 +191,11 @@ def _masks(node: Node) -> dict[str, Any]:
     return {name: node.attrs[name] for name in (*OTHER_MASKS, "shrink_axis_mask")}
 
 
-def _form(value: SymbolicTensor) -> Any:
-    """The shape of a value as list ops take it."""
-    dims = cast("tuple[int | None, ...]", value.dims)
-    return np.asarray([-1 if d is None else d for d in dims], np.int32)
-
-
 def _whole(product: Product, weights: SymbolicTensor) -> Any:
-    """All rows multiplied at once."""
+    """The product of all rows."""
     dims = cast("tuple[int, int | None, int]", product.rows.dims)
     rows = raw.Reshape(product.rows, np.asarray([-1, dims[2]], np.int32))
     transposed = product.node.attrs["transpose_b"]
     whole = raw.MatMul(rows, weights, transpose_b=transposed)
-    form = [dims[0], *_form(product.node.outputs[0]).tolist()]
+    form = [dims[0], *element_form(product.node.outputs[0].spec).tolist()]
     return raw.Reshape(whole, np.asarray(form, np.int32))

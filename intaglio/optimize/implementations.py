@@ -1,4 +1,4 @@
-"""A call of a function that implements an interface runs the implementation for the CPU."""
+"""Implementation selection: calls of an interface's functions run the implementation for the CPU."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from intaglio.runtime import interpreter
 def select_implementations(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with calls of the functions that `implementations.chosen` names.
 
-    A graph that is compiled as a whole calls what it names, also in graphs below it: XLA compiles it in
-    TensorFlow, where Grappler does not select.
+    A graph with `jit_compile=True` keeps its calls, to any depth: in TensorFlow XLA compiles it, without
+    Grappler's selection.
     """
     if interpreter.compiler_of(graph) is not None:
         below = walk.nested(graph)
@@ -38,7 +38,7 @@ def select_implementations(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _other(node: Node) -> Graph | None:
-    """The graph that a call runs in place of the one that it names; None for all other nodes."""
+    """The graph that a call runs instead of its own; None for all other nodes."""
     if node.op.control_flow != "call":
         return None
     named = node.attrs["f"]
@@ -47,7 +47,7 @@ def _other(node: Node) -> Graph | None:
 
 
 def _as_named(graph: Graph) -> Graph:
-    """The graph with calls of functions that implement no interface, to any depth."""
+    """The graph whose calls, to any depth, are of functions without an interface."""
     return map_attached(graph, lambda node, name, nested: _unmarked(nested))
 
 

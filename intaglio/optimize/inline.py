@@ -1,4 +1,4 @@
-"""Calls become the nodes of the function that they call."""
+"""Inlining: calls are replaced by the nodes of the called function."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from intaglio.ir.passes import looks_for
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.runtime import interpreter
 
-# Functions with more nodes than this, counted with what they call, stay calls when they are
-# called more than once: their code is shared.
+# Maximum number of nodes, callees included, of an inlined function with several calls; larger ones
+# share their code.
 MAX_SHARED_NODES = 64
-# Functions called once may have this many. Without a limit, functions that call each other
-# in pairs would double the graph at each level.
+# Maximum number of nodes of an inlined function with one call. Without a limit, functions that call
+# each other in pairs would double the graph at each level.
 MAX_INLINED_NODES = 512
 
 
@@ -41,7 +41,7 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _may_be_inlined(callee: Graph, compiler: object) -> bool:
-    """False for a graph that is to become a function otherwise than the one that calls it."""
+    """False for a graph that must be compiled in another manner than its caller."""
     return not callee.opaque and interpreter.compiler_of(callee) in (None, compiler)
 
 
@@ -52,9 +52,9 @@ def _flat(graph: Graph) -> Graph:
 
 
 def _through(origin: Origin, callers: Origin) -> Origin:
-    """The frames of a node and of its call, each once: a function that the call has traced knows its callers.
+    """The frames of a node followed by those of its call, without frames that both have.
 
-    As many of them, from the innermost on, as an origin has room for.
+    They are cut, from the outermost, to the maximum length of an origin.
     """
     for count in range(min(len(origin), len(callers)), 0, -1):
         if origin[-count:] == callers[:count]:

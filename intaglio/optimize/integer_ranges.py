@@ -1,10 +1,10 @@
-"""Ranges of integer scalars: what loops count from and to, and sums and products of that.
+"""Range analysis of integer scalars: loop counters, their bounds, and affine expressions of these.
 
-A value is an affine expression: a constant and multiples of terms that are no such expression
-themselves. The difference of two is exact if they have the same terms; the range follows from those
-of the terms. Machine integers wrap around, but sums, differences and products that do are equal to
-the true ones modulo their size: a result whose true range is within its dtype is true. Everything
-else takes operands whose true range is known to be within theirs.
+A value is an affine expression: a constant plus multiples of terms that are not affine expressions
+themselves. The difference of two expressions with the same terms is exact; the range of an expression
+follows from those of its terms. Sums, differences and products of machine integers are exact modulo
+2 ** bits, also where intermediate results wrap around: a result whose exact range is within its dtype is
+correct. All other ops need operands whose exact ranges are within their dtypes.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.optimize.trip_count import index_of, stays, step_of, trip_count_of
 
-# Bounds are integers, or infinite where nothing is known.
+# Bounds are integers, or infinite where none is known.
 Bound = int | float
 Range = tuple[Bound, Bound]
 ANY: Range = (-math.inf, math.inf)
 
 
 class Affine(NamedTuple):
-    """A constant and multiples of values, which are known by their identity."""
+    """A constant plus multiples of values, which are compared by identity."""
 
     constant: int
     terms: Mapping[int, int]
 
     def plus(self, other: Affine, times: int = 1) -> Affine:
-        """The sum with a multiple of another."""
+        """This expression plus a multiple of another."""
         terms = dict(self.terms)
         for key, factor in other.terms.items():
             terms[key] = terms.get(key, 0) + times * factor
@@ -41,16 +41,16 @@ class Affine(NamedTuple):
 
 
 class Ranges:
-    """What is known of the integer scalars of a graph, given ranges of its inputs."""
+    """The ranges of the integer scalars of a graph, given the ranges of its inputs."""
 
     def __init__(self, inputs: Mapping[int, Range]) -> None:
         self._terms = dict(inputs)
         self._found: dict[int, Affine] = {}
-        # Values stay alive, so that no other gets the identity of one.
+        # Values are kept alive, so that their ids stay unique.
         self._values: list[SymbolicTensor] = []
 
     def affine(self, value: SymbolicTensor) -> Affine:
-        """The expression that a value is."""
+        """The affine expression of a value."""
         found = self._found.get(id(value))
         if found is None:
             self._values.append(value)
@@ -58,11 +58,11 @@ class Ranges:
         return found
 
     def range(self, value: SymbolicTensor) -> Range:
-        """The least and the largest number that a value may be."""
+        """The least and the largest possible number of a value."""
         return self._within(self.affine(value), value)
 
     def of(self, expression: Affine) -> Range:
-        """The least and the largest number that an expression may be."""
+        """The least and the largest possible number of an expression."""
         low: Bound = expression.constant
         high: Bound = expression.constant
         for key, factor in expression.terms.items():
@@ -75,7 +75,7 @@ class Ranges:
         return found if bounds.min <= found[0] and found[1] <= bounds.max else ANY
 
     def _term(self, value: SymbolicTensor) -> Affine:
-        """A value by itself; a constant where its range is one number."""
+        """A value as a term; a constant if its range is a single number."""
         low, high = self._terms.setdefault(id(value), self._computed(value))
         if low == high:
             return Affine(int(low), {})
@@ -106,7 +106,7 @@ class Ranges:
         return None
 
     def _computed(self, value: SymbolicTensor) -> Range:
-        """The range of what no affine expression is."""
+        """The range of a value that is no affine expression."""
         node = value.node
         if len(node.inputs) != 2 or not all(is_integer_scalar(v) for v in node.inputs):
             return ANY
@@ -126,7 +126,7 @@ def is_integer_scalar(value: SymbolicTensor) -> bool:
 
 
 def ranges_in_body(loop: Node, around: Ranges) -> dict[int, Range]:
-    """The ranges of the integer scalars that the body of a loop takes."""
+    """The ranges of the integer scalars among the inputs of a loop's body."""
     body: Graph = loop.attrs["body"]
     trip_count = trip_count_of(loop)
     limits = _limits(loop, around)
@@ -141,7 +141,7 @@ def ranges_in_body(loop: Node, around: Ranges) -> dict[int, Range]:
         change = step * iterations if step else 0
         (low, high), (least, most) = around.range(start), limits.get(i, ANY)
         low, high = max(low + min(0, change), least), min(high + max(0, change), most)
-        # A counter that wraps around is anywhere.
+        # A counter that may wrap around has no bounds.
         bounds = np.iinfo(value.dtype.numpy)
         if bounds.min <= low + min(0, step) and high + max(0, step) <= bounds.max:
             found[id(value)] = low, high
@@ -149,7 +149,7 @@ def ranges_in_body(loop: Node, around: Ranges) -> dict[int, Range]:
 
 
 def _limits(loop: Node, around: Ranges) -> dict[int, Range]:
-    """What the condition says of loop variables, as the body begins."""
+    """The ranges of loop variables that the condition implies at the start of the body."""
     cond: Graph = loop.attrs["cond"]
     constants = {
         id(value): around.range(start)
@@ -169,7 +169,7 @@ def _limits(loop: Node, around: Ranges) -> dict[int, Range]:
 
 
 def _compared(cond: Graph, test: Node, inside: Ranges) -> list[tuple[int, Range]]:
-    """What a comparison says of the variables that it compares."""
+    """The ranges that a comparison implies for its operands."""
     if test.op not in (raw.Less, raw.LessEqual, raw.Greater, raw.GreaterEqual):
         return []
     less, greater = test.inputs

@@ -1,8 +1,8 @@
-"""What is the same in every iteration of a loop: variables that it reads, and lists of that for its gradient.
+"""Loop-invariant code motion: reads of variables, and lists of invariant values for the loop's gradient.
 
-A body that reads a variable, and has no effects, reads the same in every iteration: it is read before
-the loop. The gradient of a loop takes from lists what it needs of each iteration; of what no iteration
-changes there is no list, the gradient takes the value itself.
+A body without other effects that reads a variable reads the same value in every iteration: the read moves
+before the loop. The gradient of a loop takes the values of each iteration from lists; instead of a list of
+loop-invariant values it takes the value itself.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from intaglio.optimize.trip_count import index_of, stays
 
 @looks_for(is_loop)
 def hoist_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with such reads before its loops, and without such lists."""
+    """The graph with invariant reads before its loops, and without lists of invariant values."""
     fuel = fuel or Fuel()
     graph = changed(graph, fuel, _reads, _read_before)
     graph = changed(graph, fuel, _items, _taken_before)
@@ -40,7 +40,7 @@ def hoist_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _reads(loop: Node) -> list[tuple[Node, int]]:
-    """The reads of a loop without effects, and which of its variables they read."""
+    """The reads of a loop without other effects, with the index of the handle's loop variable."""
     body: Graph = loop.attrs["body"]
     found: list[tuple[Node, int]] = []
     if _has_effects(body) or _has_effects(loop.attrs["cond"]):
@@ -78,8 +78,8 @@ def _read_before(new: Rewriter, node: Node, current: Node, found: list[tuple[Nod
 
 
 def _items(loop: Node) -> list[tuple[Node, int, SymbolicTensor, SymbolicTensor]]:
-    """What pops an item in every iteration that is always the same: the node, which loop variable the
-    list is, the item as it is before the loop, and a list that nothing was pushed onto."""
+    """The nodes that pop an invariant item in every iteration: the node, the index of the list's loop
+    variable, the item outside of the loop, and the list without any items."""
     body: Graph = loop.attrs["body"]
     users = walk.uses(body)
     found: list[tuple[Node, int, SymbolicTensor, SymbolicTensor]] = []
@@ -96,7 +96,7 @@ def _items(loop: Node) -> list[tuple[Node, int, SymbolicTensor, SymbolicTensor]]
 
 
 def _pushed(handle: SymbolicTensor) -> tuple[SymbolicTensor, SymbolicTensor] | None:
-    """What every iteration of another loop pushes onto a list, and the list before; None if that changes."""
+    """The invariant value that another loop pushes onto a list, and the list before it; None if it varies."""
     loop = handle.node
     if loop.op.control_flow != "loop":
         return None
@@ -125,7 +125,7 @@ def _taken_before(new: Rewriter, node: Node, current: Node, found: Any) -> None:
 
 
 def _needless(loop: Node, used: list[bool]) -> list[SymbolicTensor]:
-    """Lists that iterations push onto and that are unused, by the body's inputs."""
+    """The unused lists that iterations push onto, by the body's inputs."""
     body: Graph = loop.attrs["body"]
     cond: Graph = loop.attrs["cond"]
     users = walk.uses(body)

@@ -1,8 +1,7 @@
-"""Kernels as expressions in other ops, where these are plain NumPy.
+"""Expressions of other ops for NumPy kernels, recorded by calling the kernel with symbolic arrays.
 
-A kernel is given symbolic arrays. What of it depends on shapes, attributes and constants alone is
-computed, and its NumPy functions become nodes. A kernel that asks for elements that are not known, or
-writes to memory, has no expression.
+The parts of a kernel that depend on shapes, attributes and constants alone are computed at once; its other
+calls of NumPy become nodes. A kernel that needs unknown elements has no expression.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from intaglio.optimize.symbolic_numpy import recorded
 
 
 def may_be_expressed(node: Node, shapes_known: bool = False) -> bool:
-    """False for a node whose kernel is more than a function of arrays of known shapes.
+    """False for a node whose kernel is not a pure function of arrays of known shapes.
 
-    `shapes_known` says that they are known elsewhere.
+    `shapes_known` says that the caller knows all shapes.
     """
     op = node.op
     return (
@@ -36,18 +35,18 @@ def may_be_expressed(node: Node, shapes_known: bool = False) -> bool:
 
 
 def _is_random(node: Node) -> bool:
-    """True for random numbers of another seed in each call."""
+    """True for random numbers with a new seed in each call."""
     seeds = [node.attrs[name] for name in ("seed", "seed2") if name in node.attrs]
     return bool(seeds) and not any(seeds)
 
 
 def by_kernel(new: Rewriter, node: Node, loops: bool = False) -> list[SymbolicTensor] | None:
-    """The outputs of a node in other ops, which are added; None if its kernel is no expression.
+    """Records the node's kernel as other ops; returns their outputs, or None if there is no expression.
 
     `loops` says that loops over elements may be among them.
     """
     before = len(new.nodes)
-    # Kernels are written for arrays: what is none may fail anywhere in them.
+    # Kernels are written for arrays: a symbolic one may raise any error in them.
     found = expressed(new, node, lambda: kernel_results(node, node.inputs, loops), Exception)
     if any([n.op is node.op for n in new.nodes[before:]]):  # NumPy's function is the op itself
         del new.nodes[before:]
@@ -58,9 +57,9 @@ def by_kernel(new: Rewriter, node: Node, loops: bool = False) -> list[SymbolicTe
 def expressed(
     new: Rewriter, node: Node, expression: Callable[[], Sequence[Any]], refusals: type[Exception]
 ) -> list[SymbolicTensor] | None:
-    """The outputs of a node that an expression records, which are added.
+    """The outputs of an expression for a node, which is recorded.
 
-    None if the expression refuses it by such an exception, or if they are not what the node gives.
+    None if the expression raises one of these exceptions, or if dtypes or shapes are not those of the node.
     """
     before, root = len(new.nodes), new.root
     new.root = node
@@ -79,9 +78,9 @@ def expressed(
 
 
 def kernel_results(node: Node, inputs: Sequence[SymbolicTensor], loops: bool = False) -> list[Any]:
-    """What the kernel gives for symbolic arrays, recorded in the graph that is written.
+    """The results of the kernel for symbolic arrays, recorded into the new graph.
 
-    It is called with a NumPy that records what is written to arrays, and each path of conditions on data.
+    The kernel's NumPy records writes to arrays, and all paths through conditions on data.
     """
     return recorded(node.op, node, [_array(v) for v in inputs], loops)
 

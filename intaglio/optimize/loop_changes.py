@@ -1,4 +1,4 @@
-"""Loops with further variables, and other nodes in their bodies: what passes about loops share."""
+"""Changes of loops that the loop passes share: further loop variables, and replaced nodes of the body."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def changed(
     find: Callable[[Node], Any],
     change: Callable[[Rewriter, Node, Node, Any], None],
 ) -> Graph:
-    """The graph with some of its loops changed: `change` records what `find` has found.
+    """The graph with some of its loops changed: `change` records the change that `find` returns.
 
-    `find` is given the loop as it is now, `change` also the one that it has been.
+    `find` is called with the loop in the new graph, `change` also with the old one.
     """
     if not any(map(is_loop, walk.own_ops(graph))):
         return graph
@@ -42,7 +42,7 @@ def changed(
 
 
 class LoopChange:
-    """A loop with the changes to be made to it; `build` returns the changed loop."""
+    """The changes of a loop; `build` returns the changed loop."""
 
     def __init__(self, loop: Node) -> None:
         self._loop = loop
@@ -54,28 +54,28 @@ class LoopChange:
         self._next: dict[int, Callable[[], Any]] = {}
 
     def carry(self, value: SymbolicTensor) -> SymbolicTensor:
-        """A further loop variable that begins with a value: what it is in the body.
+        """Adds a loop variable with an initial value; returns its value in the body.
 
-        It is constant, unless `then` sets its next value.
+        It is loop-invariant unless `then` sets its next value.
         """
         self._added.append(value)
         self._handles.append(_placeholder(self._body, value, "carried"))
         return self._handles[-1]
 
     def then(self, value: SymbolicTensor, following: Callable[[], Any]) -> None:
-        """Sets the next value of a loop variable, by its value in the body; recorded last."""
+        """Sets the next value of a loop variable, given by its value in the body; recorded last."""
         self._next[id(value)] = following
 
     def instead(self, node: Node, record: Callable[[], Sequence[Any]]) -> None:
-        """Sets the function that records the replacement of one of the body's nodes and returns its values."""
+        """Replaces a node of the body: the function records the replacement and returns its values."""
         self._instead[id(node)] = record
 
     def now(self, value: SymbolicTensor) -> SymbolicTensor:
-        """The new value of one of the body, while it is recorded."""
+        """The new value of a value of the body, while the body is recorded."""
         return self._body.value(value)
 
     def build(self) -> Node:
-        """The new loop. Its further outputs are those of the variables that were added, in order."""
+        """The new loop. Its further outputs are the final values of the added variables, in order."""
         loop = self._loop
         more = [v.dtype for v in self._added]
         attrs = {
@@ -111,7 +111,7 @@ class LoopChange:
         return prune(_graph(old, new.nodes, self._handles, outputs))
 
     def _new_condition(self) -> Graph:
-        """The condition, which does not look at further variables."""
+        """The condition with further inputs, which it does not use."""
         cond: Graph = self._loop.attrs["cond"]
         new = Rewriter(cond)
         handles = [_placeholder(new, v, "unused") for v in self._added]
@@ -119,7 +119,7 @@ class LoopChange:
 
 
 def _bare(value: SymbolicTensor) -> Spec:
-    """The dtype and shape of a value alone."""
+    """The spec of a value without a known value."""
     return Spec(value.dtype, () if value.dtype is variant else value.dims)
 
 
@@ -136,7 +136,7 @@ def _graph(
     further: Sequence[SymbolicTensor],
     outputs: Sequence[SymbolicTensor],
 ) -> Graph:
-    """A graph like the old one with further inputs; placeholders come first."""
+    """A graph of these nodes under the old one's name; placeholders come first."""
     inputs = [*old.inputs, *further]
     first = [v.node for v in inputs]
     known = {id(n) for n in first}

@@ -1,4 +1,4 @@
-"""Results whose shape depends on data: padded to the largest there may be, with their shape beside them."""
+"""Pads results whose shape depends on data to their maximum size, and adds their shape as a result."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from intaglio.opdef import door, raw
 from intaglio.optimize.branch_sinking import evaluated_with_branches
 from intaglio.optimize.partial_evaluation import graphs_of
 
-# The element of a shape behind its last dimension.
+# The element of a shape result after the last dimension.
 NO_DIMENSION = -1
 
 
 def with_padded_results(graph: Graph, also: Collection[int] = ()) -> tuple[Graph, list[int]]:
-    """The graph, and which of its results had shapes that depend on data, or are in `also`.
+    """The graph with padded results, and which results these are: of data-dependent shape, or in `also`.
 
-    Such a result is a vector: its elements, then zeros. Its shape is one more result behind all others, as
-    int64, with `NO_DIMENSION` behind the last dimension. What no limit is known of stays as it is.
+    Such a result is a vector of its elements followed by zeros. Its shape is an additional int64 result after
+    all others, with `NO_DIMENSION` after the last dimension. A result without a known maximum is not padded.
     """
     extents = {
         number: _extent(value)
@@ -58,7 +58,7 @@ def _padded(vector: SymbolicTensor, count: SymbolicTensor, element: Any) -> Symb
 
 
 def _extent(value: SymbolicTensor) -> tuple[int, int] | None:
-    """The most elements and dimensions that a value may have, where branches say so."""
+    """The maximum number of elements and of dimensions of a value, which may follow from branches."""
     if shapes.known(value.dims):
         return math.prod(value.dims or ()), len(value.dims or ())
     node = value.node

@@ -1,4 +1,4 @@
-"""Packing and unpacking that undo each other."""
+"""Cancels pairs of Pack and Unpack."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def cancel_packs(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _packed(unpack: Node) -> list | None:
-    """The values that were packed along the axis that is unpacked."""
+    """The values that were packed along the unpacked axis; None for any other node."""
     pack = unpack.inputs[0].node
     if pack.op is not raw.Pack or _axis(pack) is None or _axis(pack) != _axis(unpack):
         return None
@@ -37,7 +37,7 @@ def _packed(unpack: Node) -> list | None:
 
 
 def _unpacked(pack: Node) -> list | None:
-    """The value whose parts are packed again, all of them in order."""
+    """The value whose parts are packed again, all of them in order; None for any other node."""
     unpack = pack.inputs[0].node
     if unpack.op is not raw.Unpack or len(pack.inputs) != len(unpack.outputs):
         return None

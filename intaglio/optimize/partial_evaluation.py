@@ -1,10 +1,10 @@
-"""Partial evaluation: a graph for inputs of known shapes, with what follows from these carried out.
+"""Partial evaluation: specialises a graph for input shapes, and executes all that follows from them.
 
-Branches whose condition is known are chosen, loops whose condition is known in each iteration are
-unrolled, and tensor lists whose length is known become their elements: what is left has the shapes of
-everything in it. Elements of lists may then have unlike shapes, and loop variables may grow.
-Other branches and loops stay, with graphs for the shapes that they are given. A tensor without elements
-is a constant.
+Branches whose condition is known are selected, loops whose condition is known in each iteration are
+unrolled, and tensor lists of known length are replaced by their elements. All shapes in the residual graph
+are known. So elements of lists may have different shapes, and loop variables may grow.
+Other branches and loops stay, with graphs specialised for their inputs' shapes. A tensor without elements
+becomes a constant.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ from intaglio.optimize.value_forms import (
 )
 from intaglio.runtime import interpreter
 
-# A loop is unrolled if it runs at most so often, and as long as the graph has at most so many nodes.
+# The maximum trip count of an unrolled loop, and the maximum number of nodes of the new graph.
 MAX_ITERATIONS, MAX_NODES = 64, 6000
-# Shapes of loop variables are generalised so often, then their dimensions are left open.
+# Number of times that the shapes of loop variables are generalised before their dimensions are left open.
 MAX_GENERALIZATIONS = 4
 
-# Whether a node certainly fails is tried with so many elements.
+# Maximum number of elements of the arrays with which a node is tested for a certain failure.
 MAX_TRIED_ELEMENTS = 1 << 12
 
-# What a value of the old graph has become: a tensor of the new one, or a list of tensors.
+# The evaluated form of a value of the old graph: a tensor of the new one, or a list of tensors.
 Value = SymbolicTensor | TensorList
-# What lists turn tensors into, and what they need of them, raise these where a tensor is not known.
+# The exceptions of list ops for a tensor whose value or shape is not known.
 _NOT_KNOWN = (NotSymbolic, TypeError, ValueError, IndexError, AttributeError, OpError)
 
 
@@ -86,11 +86,11 @@ class _Evaluation:
     def __init__(self, new: Rewriter, outer: _Evaluation | None = None) -> None:
         self.new = new
         self.added = outer.added if outer else [0]
-        # What nodes that stay have become, for those that wait for them.
+        # The new nodes of residual nodes, for control dependencies.
         self.copies: dict[int, Node] = {}
 
     def graph(self, graph: Graph, inputs: Sequence[Value]) -> list[Value]:
-        """The results of a graph for these inputs; its nodes are added."""
+        """Evaluates a graph for these inputs into the new graph; returns its results."""
         values: dict[int, Value] = {id(a): b for a, b in zip(graph.inputs, inputs, strict=True)}
         arguments = {id(v.node) for v in graph.inputs}
         for node in graph.nodes:
@@ -116,7 +116,7 @@ class _Evaluation:
         return self.kept(node, [self.tensor(v) for v in inputs])
 
     def kept(self, node: Node, inputs: Sequence[SymbolicTensor]) -> Sequence[Value]:
-        """The node itself, or the constants that it gives."""
+        """Copies the node, or folds it into constants."""
         if _changes_nothing(node, inputs):
             return []
         control = [self.copies[id(c)] for c in node.control if id(c) in self.copies]
@@ -132,7 +132,7 @@ class _Evaluation:
         if folded and reads and all(a is not b for a, b in zip(folded, new.outputs, strict=True)):
             return folded
         if may_be_expressed(new) and not all([shapes.known(v.dims) for v in new.outputs]):
-            # Of which shape its results are follows from constants, as of rows that a mask selects.
+            # Constants determine the shape of its results, such as a mask that selects rows.
             before = len(self.new.nodes)
             found = by_kernel(self.new, new)
             self.added[0] += len(self.new.nodes) - before
@@ -143,13 +143,13 @@ class _Evaluation:
         return folded
 
     def failing(self, node: Node, outputs: Sequence[SymbolicTensor], error: OpError) -> list[Value]:
-        """What stands for a node that raises whatever the data is: an assertion, and zeros."""
+        """Replaces a node that fails for all data by a failing assertion and zeros."""
         message = np.asarray(str(error.message).encode(), object)
         self.recorded(node, lambda: raw.Assert(np.False_, [message]))
         zeros: list[Any] = [np.zeros(v.dims or (), v.dtype.numpy) for v in outputs]  # type: ignore[arg-type]  # known
         return [self.constant(array) for array in zeros]
 
-    # -- making nodes ----------------------------------------------------------------------
+    # -- nodes -----------------------------------------------------------------------------
 
     def derived(
         self,
@@ -167,12 +167,12 @@ class _Evaluation:
         return self.new.add(node)
 
     def constant(self, array: Any) -> SymbolicTensor:
-        """The node of an array."""
+        """Adds a constant node."""
         with door.pushed(self.new):
             return door.level().constant(np.asarray(array))  # type: ignore[return-value]  # a graph's constant
 
     def recorded(self, node: Node, function: Callable[[], Any]) -> Any:
-        """What a function of ops gives, recorded in the place of a node."""
+        """The results of a function of ops, recorded as the replacement of a node."""
         self.new.root = node
         before = len(self.new.nodes)
         with door.pushed(self.new):
@@ -181,7 +181,7 @@ class _Evaluation:
         return found
 
     def folded(self, value: SymbolicTensor) -> SymbolicTensor:
-        """The value; if it has no elements, the constant that it is."""
+        """The value, or a constant if it has no elements."""
         if value.node.op is raw.Const or not value.dtype.is_numpy_compatible:
             return value
         if value.dims is None or 0 not in value.dims or not shapes.known(value.dims):
@@ -191,7 +191,7 @@ class _Evaluation:
     # -- lists -----------------------------------------------------------------------------
 
     def on_lists(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value] | None:
-        """The outputs of an op on lists; None if they follow from the elements' numbers."""
+        """The outputs of an op on lists of known length; None if its kernel needs an unknown value."""
         if node.op.stateful or node.op.kernel_fn is None:
             return None
         before = len(self.new.nodes)
@@ -214,7 +214,7 @@ class _Evaluation:
         return self.folded(tensor_of(array))
 
     def tensor(self, value: Value) -> SymbolicTensor:
-        """The value as a tensor: a list with its elements set one after the other."""
+        """The value as a tensor; a list is recorded by setting its elements one by one."""
         if not isinstance(value, TensorList):
             return value
         items = value.items()
@@ -242,7 +242,7 @@ class _Evaluation:
     # -- branches --------------------------------------------------------------------------
 
     def branch(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
-        """The graph that is taken, or the node with graphs for these inputs."""
+        """Evaluates the selected branch, or keeps the node with graphs specialised for these inputs."""
         names = [name for name, _ in graphs_of(node)]
         graphs = [graph for _, graph in graphs_of(node)]
         condition = known_condition(inputs[0])
@@ -270,7 +270,7 @@ class _Evaluation:
         attrs: dict[str, Any],
         forms: Sequence[Form],
     ) -> Sequence[Value]:
-        """The outputs of a node with other graphs, whose outputs have these forms."""
+        """The outputs of a residual node with new graphs, whose outputs have these forms."""
         specs = [t.spec for form in forms for t in tensors_of(form)]
         types = {
             "output_shapes": (),
@@ -286,7 +286,7 @@ class _Evaluation:
     # -- loops -----------------------------------------------------------------------------
 
     def loop(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
-        """The iterations, if their number is known, or the node with graphs for these inputs."""
+        """Unrolls the loop if its trip count is known, or keeps it with graphs specialised for these inputs."""
         nodes, added, copies = len(self.new.nodes), self.added[0], dict(self.copies)
         try:
             return self._unrolled(node, inputs)
@@ -312,7 +312,7 @@ class _Evaluation:
         raise NotUnrolled
 
     def _repeated(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
-        """The loop with graphs for the shapes that its variables have in every iteration."""
+        """The residual loop, with graphs for shapes that hold in every iteration."""
         cond, body = node.attrs["cond"], node.attrs["body"]
         stays = [a is b for a, b in zip(body.inputs, body.outputs, strict=True)]
         pairs = [*zip(inputs, stays, strict=True)]
@@ -337,7 +337,7 @@ class _Evaluation:
 
 
 class _Part:
-    """A branch, or a part of a loop, evaluated for arguments of these forms."""
+    """A branch, condition or body, evaluated for arguments of these forms."""
 
     def __init__(self, outer: _Evaluation, graph: Graph, forms: Sequence[Form]) -> None:
         new = Rewriter(graph)
@@ -373,7 +373,7 @@ def graphs_of(node: Node) -> list[tuple[str, Graph]]:
 
 
 def with_graphs(node: Node, graphs: Sequence[Graph]) -> dict[str, Any]:
-    """The attributes with other graphs in the same order."""
+    """The attributes with their graphs replaced, in the same order."""
     attrs, rest = dict(node.attrs), iter(graphs)
     for name, old in node.attrs.items():
         if isinstance(old, Graph):
@@ -384,15 +384,15 @@ def with_graphs(node: Node, graphs: Sequence[Graph]) -> dict[str, Any]:
 
 
 def _taken(condition: np.ndarray, names: Sequence[str]) -> int:
-    """The number of the graph that a condition or an index selects."""
-    if len({*names}) > 1:  # one attribute for each branch
+    """The index of the graph that a condition or an index selects."""
+    if len({*names}) > 1:  # each branch is an attribute of its own
         return 0 if holds(condition) else 1
     index = int(condition)
     return index if 0 <= index < len(names) else len(names) - 1
 
 
 def _has_op_state(graph: Graph) -> bool:
-    """True if a graph has an op with a state of its own, such as a stream of random numbers."""
+    """True if a graph has an op with internal state, such as a random stream."""
     return any(
         n.op.stateful and n.outputs and not n.op.has_graphs and not _takes_resource(n)
         for g in (*walk.nested(graph), graph)
@@ -438,7 +438,7 @@ def _assigns_to_nothing(node: Node, inputs: Sequence[SymbolicTensor], contents: 
 
 
 def certain_error(node: Node) -> OpError | None:
-    """What a node raises whatever its data is, of which shapes, indices and sizes are known; or None."""
+    """The error that a node raises for all data, given its known shapes, indices and sizes; or None."""
     op = node.op
     if op.stateful or op.has_graphs or op.kernel_fn is None or not node.inputs:
         return None
@@ -458,13 +458,13 @@ def certain_error(node: Node) -> OpError | None:
         interpreter.call_kernel(op, arrays, node.attrs)
     except OpError as e:
         return e
-    except Exception:  # which is no error of the op's
+    except Exception:  # not an error that the op defines
         return None
     return None
 
 
 def _array(value: Value) -> Any:
-    """A value as kernels see it."""
+    """A value as an array for kernels."""
     if isinstance(value, TensorList):
         return value
     if value.node.op is raw.Const:
@@ -475,7 +475,7 @@ def _array(value: Value) -> Any:
 
 
 def _stacked(node: Node, arrays: list[Any]) -> Any:
-    """Elements of a list as rows; the kernel says of which shape, and whether it may be."""
+    """The elements of a list stacked as rows; the kernel checks the shape."""
     handle, *rest = arrays
     items = handle.items()
     shadows = [None if i is None else np.zeros(i.shape, i.dtype) for i in items]
@@ -489,5 +489,5 @@ def _stacked(node: Node, arrays: list[Any]) -> Any:
 
 
 def _common(dims: Sequence[Dims], otherwise: Dims) -> Dims:
-    """The shape that all have, as far as they share it."""
+    """The most specific shape that all the shapes are compatible with."""
     return functools.reduce(shapes.join, dims) if dims else otherwise

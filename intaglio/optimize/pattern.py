@@ -123,7 +123,7 @@ class RuleSet:
         return new.result()
 
     def _rewritten(self, node: Node, new: Rewriter, fuel: Fuel) -> SymbolicTensor | None:
-        """The value that replaces the node's, followed through further rules."""
+        """The value that replaces the node's output, with further rules applied to it."""
         result: SymbolicTensor | None = None
         while True:
             value = self._once(node, new, fuel)
@@ -152,7 +152,7 @@ class RuleSet:
 
 
 def _as_good(value: SymbolicTensor, old: SymbolicTensor) -> bool:
-    """A replacement must have the dtype, and know at least as much of the shape."""
+    """True if the replacement has the same dtype, and a static shape that is at least as specific."""
     return value.dtype is old.dtype and (value.dims == old.dims or old.dims is None)
 
 

@@ -1,9 +1,9 @@
 """The passes in their order, each with its reason.
 
-All keep results bit for bit but `implementations`, which calls other functions, and `hoisting` and
-`accumulation`, which change the order in which products of a loop are summed. Graphs that these may change
-(`changes_results`) are optimised before their first run, others when they are called again: each
-call of a trace gives the same bits.
+All keep results bit for bit except `implementations`, which selects other functions, and `hoisting` and
+`accumulation`, which reassociate sums of products in loops. Graphs that these may change
+(`changes_results`) are optimised before their first run, others when they are called again, so that
+all calls of a trace give the same bits.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def optimize_attached(graph: Graph, fuel: Fuel) -> Graph:
 def _optimized(graph: Graph, fuel: Fuel) -> Graph:
     """A graph among a node's attributes after all passes."""
     if graph.opaque or interpreter.compiler_of(graph):
-        return graph  # its own compiler optimises it, too
-    # Two nodes that share a graph still do afterwards. Another amount of fuel is another result.
+        return graph  # its own compiler calls the optimizer
+    # Memoized, so that nodes that share a graph still do; the amount of fuel is part of the key.
     key = (optimize, fuel.amount)
     found = graph.derived.get(key)
     if found is None:
@@ -52,13 +52,13 @@ def _optimized(graph: Graph, fuel: Fuel) -> Graph:
 PASSES: list[tuple[str, Pass]] = [
     # First, so that no pass spends time on dead nodes.
     ("prune", lambda graph, fuel: prune(graph)),
-    # Before anything asks what reads and writes a resource, in this graph and those in it.
+    # Before all passes that ask which nodes read and write a resource, in this graph and nested ones.
     ("handles", share_handles),
-    # Before functions are worked on: the others are not called.
+    # Before the passes over called functions: functions that are not selected need none.
     ("implementations", select_implementations),
-    # Before calls are inlined: a function called in several places is worked on once.
+    # Before inlining: a function with several calls is optimised once.
     ("attached", optimize_attached),
-    # Before the rest, which then sees through the calls.
+    # Before the remaining passes, which do not look into calls.
     ("inline", inline_calls),
     # Folds shapes and hyperparameters into constants, which the algebra matches.
     ("fold", fold_constants),
@@ -75,19 +75,19 @@ PASSES: list[tuple[str, Pass]] = [
     ("invariants", hoist_invariants),
     # After folding, which makes the bounds of loops constant.
     ("trip counts", propagate_trip_counts),
-    # After folding and trip counts: what a loop counts says of which size its slices are.
+    # After folding and trip counts: the sizes of slices follow from the ranges of loop counters.
     ("slice sizes", fix_slice_sizes),
     # After trip counts: each iteration takes another row.
     ("hoisting", hoist_products),
     # After the forward loops have determined the trip counts of their gradients' loops.
     ("accumulation", gather_sums),
-    # What the passes have left without use.
+    # Removes the nodes that the passes have left unused.
     ("prune again", lambda graph, fuel: prune(graph)),
 ]
 
 
 def changes_results(graph: Graph) -> bool:
-    """Whether a pass may change bits of results: the graph is optimised before its first run."""
+    """Whether a pass may change bits of results, so that the graph must be optimised before its first run."""
     return reassociates(graph) or implementations.has_choices(graph)
 
 

@@ -1,4 +1,4 @@
-"""Long chains of products with one factor become products with its powers.
+"""Strength reduction of long chains of products with one factor, by powers of the factor.
 
 `x @ (x @ (x @ v))` of integers is `x**3 @ v` bit for bit: arithmetic modulo 2**n is associative,
 overflow or not. Powers by repeated squaring (Knuth, The Art of Computer Programming, 4.6.3) take
@@ -21,7 +21,7 @@ from intaglio.opdef.op import Op
 
 Known = tuple[int, ...]
 
-# The ops that are products, with the attributes that change the operands first.
+# The product ops, with the attributes that transform the operands first.
 _PRODUCTS: dict[Op, tuple[str, ...]] = {
     raw.Mul: (),
     raw.MatMul: ("transpose_a", "transpose_b"),
@@ -31,7 +31,7 @@ _PRODUCTS: dict[Op, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Chain:
-    """`count` products, each of the one before with `factor`, which is operand `side`."""
+    """A chain of `count` products: each multiplies the one before by `factor`, its operand `side`."""
 
     start: SymbolicTensor
     factor: SymbolicTensor
@@ -43,13 +43,13 @@ class Chain:
         factor, result = self.factor.dims, last.outputs[0].dims
         if factor is None or result is None or None in factor or None in result:
             return False
-        # A product takes as many for each element of its result, whichever it is.
+        # All products of the chain take the same number of multiplications for an element of the result.
         square, product = math.prod(cast(Known, factor)), math.prod(cast(Known, result))
         squarings, products = self.count.bit_length() - 1, self.count.bit_count()
         return squarings * square + products * product < self.count * product
 
     def shortened(self, last: Node, new: Rewriter) -> SymbolicTensor:
-        """The chain's value: its start times the squares that the count's binary digits name."""
+        """The chain's value: its start times those squares whose binary digit of the count is 1."""
         plain = {**last.attrs, **dict.fromkeys(_PRODUCTS[last.op], False)}
         value, square = new.value(self.start), new.value(self.factor)
         for digit in range(self.count.bit_length()):
@@ -63,7 +63,7 @@ class Chain:
 
 @looks_for(lambda op: op in _PRODUCTS)
 def shorten_powers(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with chains of integer products with one factor written with its powers."""
+    """The graph with chains of integer products by one factor replaced by products with its powers."""
     if not any([_is_integer_product(node) for node in graph.nodes]):
         return graph
     fuel = fuel or Fuel()
@@ -84,7 +84,7 @@ def _is_integer_product(node: Node) -> bool:
 
 
 def _whole_chains(graph: Graph) -> dict[int, Chain]:
-    """The chains that nothing makes longer, by the id of the node at their end.
+    """The maximal chains, by the id of their last node.
 
     The inner nodes of a chain are used by the next product alone, so they are dead afterwards.
     """
@@ -110,7 +110,7 @@ def _whole_chains(graph: Graph) -> dict[int, Chain]:
 
 
 def _next_chain(node: Node, side: int, shorter: Iterable[Chain]) -> Chain | None:
-    """The node's product by operand `side`, joined to what comes before if that is its like."""
+    """The chain that ends in this node, with the factor as operand `side`, extending that of its input."""
     changed = _PRODUCTS[node.op]
     if changed and node.attrs.get(changed[1 - side]):
         return None

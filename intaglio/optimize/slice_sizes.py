@@ -1,7 +1,7 @@
-"""Slices of a size that is known though it is computed where they begin, `x[i : i + 3]`.
+"""Slices with a constant size and a computed start, `x[i : i + 3]`.
 
-The loop around a slice says from where to where it counts: if no iteration takes a slice beyond the
-ends, all have the same size, and the shapes of what is computed from them are known.
+If the range of the loop counter shows that no iteration slices beyond the ends, all slices have the same
+size, and the shapes of their users are known.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from intaglio.optimize.specialize import specialized
 
 @looks_for(lambda op: op is raw.StridedSlice or op.has_graphs)
 def fix_slice_sizes(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with such slices as `Slice` of a constant size."""
+    """The graph with such slices replaced by `Slice` of a constant size."""
     if not any(_is_open(n) for g in (graph, *walk.nested(graph)) for n in g.nodes):
         return graph
     return _fixed(graph, {}, fuel or Fuel())
 
 
 def _is_open(node: Node) -> bool:
-    """Whether there are sizes that are not known in a slice of a value of known rank."""
+    """Whether a slice of a value of known rank has unknown sizes."""
     return (
         node.op is raw.StridedSlice
         and node.inputs[0].dims is not None
@@ -46,7 +46,7 @@ def _is_open(node: Node) -> bool:
 
 
 def _fixed(graph: Graph, inputs: dict[int, Range], fuel: Fuel) -> Graph:
-    """A graph, whose integer inputs have these ranges, with its loops and branches."""
+    """The rewritten graph, nested loops and branches included, for these ranges of its integer inputs."""
     ranges, new = Ranges(inputs), Rewriter(graph)
     fixed = False
     for node in graph.nodes:
@@ -63,12 +63,12 @@ def _fixed(graph: Graph, inputs: dict[int, Range], fuel: Fuel) -> Graph:
     if not fixed:
         return changed
     known = specialized(changed, [None] * len(changed.inputs))
-    # Shapes that were computed are constants now, and checks of them are passed.
+    # Computed shapes are constants now, and their checks can be removed.
     return ALGEBRA.rewrite(fold_constants(known, fuel), fuel)
 
 
 def _inside(node: Node, ranges: Ranges, new: Rewriter, fuel: Fuel) -> Node:
-    """A node with the graphs of its attributes changed."""
+    """A node with its nested graphs rewritten."""
     current, attrs = new.copy(node), dict(node.attrs)
     if node.op.control_flow == "loop" and {"cond", "body"} <= attrs.keys():
         attrs["body"] = _fixed(node.attrs["body"], ranges_in_body(node, ranges), fuel)
@@ -84,13 +84,13 @@ def _inside(node: Node, ranges: Ranges, new: Rewriter, fuel: Fuel) -> Node:
 
 
 def _operands(node: Node, branch: Graph, ranges: Ranges) -> dict[int, Range]:
-    """The ranges of a branch's inputs, which are those of the node but the first."""
+    """The ranges of a branch's inputs: the node's inputs without the first."""
     pairs = zip(branch.inputs, node.inputs[1:], strict=True)
     return {id(a): ranges.range(b) for a, b in pairs if is_integer_scalar(b)}
 
 
 class _Part(NamedTuple):
-    """An entry of a slice that takes so many elements from an axis, from where one value says."""
+    """An entry of a slice: `size` elements of an axis from a computed start."""
 
     entry: int
     axis: int
@@ -98,7 +98,7 @@ class _Part(NamedTuple):
 
 
 def _parts(node: Node, ranges: Ranges) -> list[_Part] | None:
-    """The entries whose bounds are computed; None unless the size of each is known."""
+    """The entries with computed bounds; None unless the size of each is known."""
     source, begin, end, strides = node.inputs
     steps = strides.spec.value
     starts, stops = _elements(begin), _elements(end)
@@ -131,7 +131,7 @@ def _bit(masks: dict[str, Any], name: str, entry: int) -> bool:
 
 
 def _size(start: Any, stop: Any, source: SymbolicTensor, axis: int, ranges: Ranges) -> int | None:
-    """How many elements there are between two bounds, if that is certain."""
+    """The number of elements between two bounds, if it is the same in every run; else None."""
     first, last = (Affine(b, {}) if isinstance(b, int) else ranges.affine(b) for b in (start, stop))
     size = last.plus(first, -1)
     low, high = ranges.of(first)
@@ -142,7 +142,7 @@ def _size(start: Any, stop: Any, source: SymbolicTensor, axis: int, ranges: Rang
 
 
 def _elements(vector: SymbolicTensor) -> list[int | SymbolicTensor] | None:
-    """The numbers of a vector, and the values of those that are not known."""
+    """The elements of a vector: numbers where they are known, else values."""
     if vector.spec.value is not None:
         return [int(n) for n in vector.spec.value]
     node = vector.node
@@ -152,7 +152,7 @@ def _elements(vector: SymbolicTensor) -> list[int | SymbolicTensor] | None:
 
 
 def _sliced(node: Node, parts: list[_Part], new: Rewriter) -> Any:
-    """Elements of these sizes, and of them what the other entries of the slice take."""
+    """Records a `Slice` of these sizes, and the remaining entries of the slice applied to it."""
     source, begin, end, strides = new.values(node.inputs)
     dims, dtype = source.dims or (), begin.dtype.numpy
     firsts, stops = _elements(begin) or [], _elements(end) or []
@@ -161,7 +161,7 @@ def _sliced(node: Node, parts: list[_Part], new: Rewriter) -> Any:
     for part in parts:
         starts[part.axis], sizes[part.axis] = firsts[part.entry], part.size
     taken = raw.Slice(source, _vector(starts, dtype, new), new.constant(np.array(sizes, dtype)))
-    # What is taken already, the slice takes whole.
+    # The slice takes the whole of the axes that `Slice` has cut.
     entries = {part.entry for part in parts}
     whole = sum(1 << i for i in entries)
     masks = {name: value for name, value in node.attrs.items() if name.endswith("_mask")}
@@ -177,7 +177,7 @@ def _sliced(node: Node, parts: list[_Part], new: Rewriter) -> Any:
 
 
 def _takes_all(masks: dict[str, int], count: int, strides: Any) -> bool:
-    """Whether a slice of so many entries is its input."""
+    """Whether a slice of this number of entries selects its whole input."""
     open_ends = masks["begin_mask"] & masks["end_mask"] | masks["ellipsis_mask"]
     return (
         open_ends == (1 << count) - 1

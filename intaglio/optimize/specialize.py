@@ -1,4 +1,4 @@
-"""A graph for inputs of known shapes, out of one that leaves dimensions open."""
+"""Specialises a graph with open dimensions for known input shapes."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from intaglio.opdef.spec import Spec
 
 
 def specialized(graph: Graph, input_dims: Sequence[Dims]) -> Graph:
-    """The graph for inputs of these shapes; what follows from them is known in it.
+    """The graph for inputs of these shapes, with shapes inferred again from them.
 
-    Branches and bodies stay as they are. None leaves an input as it is.
+    Branches and bodies are unchanged. None leaves an input unchanged.
     """
     new = Rewriter(graph)
     for value, dims in zip(graph.inputs, input_dims, strict=True):
@@ -31,7 +31,7 @@ def specialized(graph: Graph, input_dims: Sequence[Dims]) -> Graph:
 
 
 def inferred(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Spec]:
-    """What is known of a node's outputs for these inputs."""
+    """The specs of a node's outputs, inferred for these inputs."""
     old = [v.spec for v in node.outputs]
     if all(shapes.known(s.shape) and s.value is not None for s in old) or not inputs:
         return old
@@ -43,5 +43,5 @@ def inferred(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Spec]:
             else Spec(o.dtype, shapes.merge(o.shape, n.shape), n.value, n.partial)
             for o, n in zip(old, new, strict=True)
         ]
-    except (ValueError, TypeError, KeyError):  # it raises the error when it runs
+    except (ValueError, TypeError, KeyError):  # the error is raised when the node runs
         return old

@@ -1,9 +1,9 @@
-"""Tensors of a graph in the place of arrays: NumPy code that is given them records nodes instead.
+"""Symbolic arrays: tensors of a graph with the interface of NumPy arrays, on which NumPy code records nodes.
 
-A kernel that asks for nothing but shapes and dtypes, and computes with NumPy's functions, is an
-expression in other ops then. Ufuncs are the ops whose `scalar` rule is that primitive; what only moves
-elements is a gather, at the positions where NumPy puts their numbers. Arrays whose elements are known
-are computed with at once. The functions are in `symbolic_functions.py`.
+Called with them, a kernel that needs only shapes and dtypes, and computes with NumPy's functions, becomes an
+expression of other ops. A ufunc becomes the op whose `scalar` rule is that primitive. A function that only
+moves elements becomes a gather, whose indices are the result of the function on the elements' numbers.
+Operations on arrays with known elements are computed at once. The functions are in `symbolic_functions.py`.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from intaglio.opdef.scalar import NumpyScalars, primitive_of
 from intaglio.optimize.element_bounds import bounds_of
 from intaglio.runtime.kernel_paths import MAX_RUNS, Undecided, decided, decided_among
 
-# Python's numbers, which take the dtype of what they are computed with.
+# Python numbers, which take the dtype of the other operand.
 _NUMBERS = (int, float, complex)
 
 
 class NotSymbolic(Exception):
-    """A kernel asks for the elements of a tensor that is not known yet, or what no op does."""
+    """A kernel needs unknown elements of a tensor, or an operation that no op has."""
 
 
 @functools.cache
 def _functions() -> Any:
-    """NumPy's functions of symbolic arrays, which are defined above this module."""
+    """The table of NumPy's functions of symbolic arrays, which a later module fills."""
     return later.named("intaglio.optimize.symbolic_functions:RULES")
 
 
 class SymbolicArray:
-    """A tensor of a known shape as kernels see an array. Ops are recorded at the door's present level."""
+    """A tensor of known shape with the interface of an array. Ops are executed at the current level."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class SymbolicArray:
     ) -> None:
         """The elements of a tensor or an array; or a view of those of `root`, at these positions.
 
-        `number` is the type of Python's that it is a number of, whose dtype gives way.
+        `number` is the Python type if it stands for a Python number, whose dtype is weak in promotion.
         """
         if root is None and isinstance(value, SymbolicTensor):
             if value.node.op is raw.Const:
@@ -63,8 +63,8 @@ class SymbolicArray:
         self._root = self if root is None else root
         self._positions = positions
         self.number = number
-        self._number: int | None = None  # what it was decided to be
-        # Where its elements are not zero, for these elements.
+        self._number: int | None = None  # the value on the present path, once `_decided`
+        # The memoized result of `nonzero`, with the elements that it is for.
         self.nonzero_positions: tuple[Any, Any] | None = None
         dims: Any = ()
         if root is None:
@@ -79,7 +79,7 @@ class SymbolicArray:
 
     @property
     def value(self) -> Any:
-        """The elements as they are now, as a tensor."""
+        """The current elements as a tensor."""
         known = self.known
         if known is not None:
             return door.level().constant(np.ascontiguousarray(known).reshape(known.shape))
@@ -88,11 +88,11 @@ class SymbolicArray:
 
     @property
     def known(self) -> np.ndarray | None:
-        """The elements, if they are known."""
+        """The elements if they are known, else None."""
         own = self._root._value
         if not isinstance(own, np.ndarray):
             return None
-        # A copy, or not to be written to: what is written there would be lost.
+        # A copy, or read-only: an assignment to it would be lost.
         found = own.view() if self._root is self else own.reshape(-1)[self._positions]
         if isinstance(found, np.ndarray):
             found.flags.writeable = False
@@ -105,7 +105,7 @@ class SymbolicArray:
 
     @property
     def positions(self) -> np.ndarray:
-        """Where in the root the elements are."""
+        """The positions of the elements in the root."""
         if self._positions is None:
             self._positions = np.arange(self.size).reshape(self.shape)
         return self._positions
@@ -122,10 +122,10 @@ class SymbolicArray:
 
     @property
     def flags(self) -> Any:
-        """Those of an array in the order of C."""
+        """The flags of an array in C order."""
         return np.empty(0).flags
 
-    # -- what may not be known --------------------------------------------------------------
+    # -- values that may be unknown ---------------------------------------------------------
 
     def _elements(self) -> np.ndarray:
         known = self.known
@@ -165,12 +165,12 @@ class SymbolicArray:
 
     @property
     def has_few_numbers(self) -> bool:
-        """Whether it is an integer that may be few numbers only."""
+        """Whether it is an integer with few possible values."""
         bounds = bounds_of(self.value) if self.size == 1 and self.dtype.kind in "iu" else None
         return bounds is not None and bounds.high - bounds.low < MAX_RUNS
 
     def _decided(self) -> int:
-        """A number that decides about a shape: there is a path of the kernel for each that it may be."""
+        """The value of an integer that determines a shape: a path of the kernel is run for each possible one."""
         if self._number is None:
             bounds = bounds_of(self.value) if self.size == 1 else None
             if bounds is None or self.dtype.kind not in "iu":
@@ -196,14 +196,14 @@ class SymbolicArray:
         return format(self, "")
 
     def tolist(self) -> Any:
-        """The elements as Python's numbers."""
+        """The elements as Python numbers."""
         return self._elements().tolist()
 
     def item(self, *index: Any) -> Any:
-        """An element as a number of Python's."""
+        """An element as a Python number."""
         return self._elements().item(*index)
 
-    # -- changes ---------------------------------------------------------------------------
+    # -- assignments -----------------------------------------------------------------------
 
     def _before_change(self) -> None:
         own = self._root._value
@@ -243,7 +243,7 @@ class SymbolicArray:
         return tensor_of(self._value) if isinstance(self._value, np.ndarray) else self._value
 
     def _set_masked(self, mask: SymbolicArray, value: Any) -> None:
-        """Elements where a condition holds: all of them the same."""
+        """Assigns one value to the elements where a condition holds."""
         if mask.shape != self.shape[: mask.ndim]:
             raise NotSymbolic("a mask of another shape")
         if np.ndim(value) > self.ndim - mask.ndim:
@@ -254,7 +254,7 @@ class SymbolicArray:
         self[...] = SymbolicArray(raw.SelectV2(wide.value, _as(value, self.dtype), self.value))
 
     def _scatter(self, place: SymbolicArray, value: Any, op: Any = None) -> None:
-        """Changes elements at positions that are computed: the last of several stays."""
+        """Assigns elements at computed positions; the last assignment to a position counts."""
         root = self._root
         rows = raw.Reshape(place.value, np.asarray([-1, 1], np.int32))
         item = _broadcast(_as(value, self.dtype), place.shape)
@@ -262,7 +262,7 @@ class SymbolicArray:
         root._value = raw.Reshape(new, np.asarray(root.shape, np.int32))
 
     def scattered(self, op: Any, index: Any, value: Any) -> None:
-        """Changes elements at indices by an op that combines, one after the other."""
+        """Updates elements at indices by a scatter op, which combines them one after the other."""
         self._before_change()
         index = _with_known(index)
         if isinstance(index, SymbolicArray) and index.dtype.kind == "b":
@@ -276,7 +276,7 @@ class SymbolicArray:
         self._scatter(place, value, op)
 
     def become(self, other: SymbolicArray) -> SymbolicArray:
-        """Changes the elements to those of another array of this shape."""
+        """Assigns the elements of another array of this shape."""
         self._before_change()
         if self._root is self and self.shape == other.shape:
             same = other.astype(self.dtype)
@@ -291,7 +291,7 @@ class SymbolicArray:
         self.become(_functions()[np.sort](self, axis))
 
     def fill(self, value: Any) -> None:
-        """Changes all elements to one."""
+        """Assigns one value to all elements."""
         self[...] = value
 
     # -- elements --------------------------------------------------------------------------
@@ -312,7 +312,7 @@ class SymbolicArray:
             return SymbolicArray(_flat_taken(self.value, positions_at(self.shape, index)))
         parts = index if isinstance(index, tuple) else (index,)
         whole = len(parts) == self.ndim and all([isinstance(p, (int, np.integer)) for p in parts])
-        if whole:  # a number is no view
+        if whole:  # indexing that gives a scalar is no view
             known = self.known
             taken = self.positions[index].reshape(())
             return (
@@ -339,7 +339,7 @@ class SymbolicArray:
 
     @property
     def mT(self) -> SymbolicArray:
-        """The last two axes in each other's place."""
+        """The last two axes exchanged."""
         return self.swapaxes(-1, -2)
 
     @property
@@ -356,11 +356,11 @@ class SymbolicArray:
         return self.copy().reshape(-1)
 
     def squeeze(self, axis: Any = None) -> SymbolicArray:
-        """The elements without axes of one."""
+        """The elements without axes of length 1."""
         return moved(lambda numbers: numbers.squeeze(axis), [self])
 
     def swapaxes(self, one: int, other: int) -> SymbolicArray:
-        """Two axes in each other's place."""
+        """Two axes exchanged."""
         return moved(lambda numbers: numbers.swapaxes(one, other), [self])
 
     def astype(self, dtype: Any, copy: bool = True, **options: Any) -> SymbolicArray:
@@ -374,7 +374,7 @@ class SymbolicArray:
         return SymbolicArray(raw.Cast(self.value, DstT=from_numpy(wanted)))
 
     def view(self, dtype: Any = None) -> SymbolicArray:
-        """The same bytes as another dtype of that size; no view that changes could be made by."""
+        """The same bytes as another dtype of that size; a copy, not a view."""
         if dtype is None or np.dtype(dtype) == self.dtype:
             return self
         wanted, known = np.dtype(dtype), self.known
@@ -397,7 +397,7 @@ class SymbolicArray:
         return _functions()[np.imag](self)
 
     def copy(self, order: str = "C") -> SymbolicArray:
-        """The same elements, which share nothing."""
+        """A copy that shares no memory."""
         known = self.known
         return SymbolicArray(self.value if known is None else known.copy())
 
@@ -410,7 +410,7 @@ class SymbolicArray:
         if method in ("reduce", "reduceat", "accumulate", "outer"):
             return _functions()[method](ufunc, *inputs, **options)
         (target,) = options.pop("out", (None,))
-        options.pop("casting", None)  # what is changed keeps its dtype
+        options.pop("casting", None)  # an in-place operation keeps the dtype
         where, dtype = options.pop("where", True), options.pop("dtype", None)
         if options:
             raise NotSymbolic(f"{ufunc.__name__} with {', '.join(options)}")
@@ -520,7 +520,7 @@ def known_of(value: Any) -> Any:
 
 
 def _with_known(value: Any) -> Any:
-    """An index or an operand with arrays of NumPy in the place of known ones."""
+    """An index or operand with known symbolic arrays replaced by NumPy arrays."""
     if isinstance(value, SymbolicArray):
         known = value.known
         return value if known is None or value.number is not None else known
@@ -534,7 +534,7 @@ def _with_known(value: Any) -> Any:
 
 
 def known_parts(value: Any) -> Any:
-    """Arguments as NumPy takes them if all of them are known, else None."""
+    """The arguments with NumPy arrays if all of them are known, else None."""
     found = _with_known(value)
     if isinstance(value, dict):
         found = {k: _with_known(v) for k, v in value.items()}
@@ -551,7 +551,7 @@ def _is_computed(value: Any) -> bool:
 
 
 def wrapped(value: Any) -> Any:
-    """A result of NumPy's as kernels see it, to which unknown elements may be written."""
+    """A NumPy result as a symbolic array, to which unknown elements may be assigned."""
     if isinstance(value, np.ndarray):
         return value if value.dtype == object else SymbolicArray(value)
     if isinstance(value, tuple):
@@ -565,18 +565,18 @@ def _symbolic(array: Any) -> SymbolicArray:
 
 
 def tensor_of(array: Any) -> Any:
-    """The tensor that an array of either kind is."""
+    """The tensor of a symbolic or NumPy array."""
     if isinstance(array, SymbolicArray):
         return array.value
     return door.level().constant(np.asarray(array))
 
 
 def packed(items: Sequence[Any]) -> SymbolicArray:
-    """Elements of one shape as the rows of a tensor."""
+    """Arrays of one shape stacked as the rows of a tensor."""
     return SymbolicArray(raw.Pack([tensor_of(i) for i in items], axis=0))
 
 
-# -- what moves elements -------------------------------------------------------------------
+# -- functions that move elements ----------------------------------------------------------
 
 # Of one array, the first argument; of several, which are the first argument.
 MOVES = {
@@ -589,7 +589,7 @@ JOINS = {np.concatenate, np.stack, np.hstack, np.vstack}
 
 
 def moved(function: Callable[..., Any], arrays: Sequence[Any]) -> SymbolicArray:
-    """What a function of arrays gives that moves their elements: it is given their numbers."""
+    """The result of a function that only moves elements, by its result on the elements' numbers."""
     if len(arrays) == 1 and isinstance(arrays[0], SymbolicArray):
         positions = arrays[0].positions
         taken = np.asarray(function(positions))
@@ -628,7 +628,7 @@ def _broadcast(tensor: Any, shape: tuple[int, ...]) -> Any:
 
 
 def _gathered(value: Any, positions: np.ndarray) -> Any:
-    """The elements at these positions of all; those of an array if it is one."""
+    """The elements at known positions of a tensor or array."""
     if isinstance(value, np.ndarray):
         return value.reshape(-1)[positions]
     shape = np.asarray(positions.shape, np.int32)
@@ -640,14 +640,14 @@ def _gathered(value: Any, positions: np.ndarray) -> Any:
 
 
 def _flat_taken(tensor: Any, place: SymbolicArray) -> Any:
-    """The elements of all of a tensor at positions that are computed."""
+    """The elements of a flattened tensor at computed positions."""
     return raw.GatherV2(_flat(tensor), place.value, np.int32(0))
 
 
 def positions_at(shape: Sequence[int], index: Any) -> SymbolicArray:
-    """The positions, among all elements, of those at an index with parts that are computed.
+    """The flat positions of the elements at an index with computed parts.
 
-    They are those at index 0 of such parts, and the strides times these.
+    They are the positions at index 0 of these parts, plus the strides times the parts.
     """
     parts = list(index if isinstance(index, tuple) else (index,))
     axes = _axes_of(parts, len(shape))
@@ -667,7 +667,7 @@ def positions_at(shape: Sequence[int], index: Any) -> SymbolicArray:
     first = next(i for i in chosen if _is_computed(parts[i]))
     numbers = np.arange(math.prod(shape), dtype=np.int32).reshape(shape)
     found: Any = SymbolicArray(np.asarray(numbers[tuple(zero)]))
-    # Which of the computed indices each element of the result has.
+    # For each element of the result, the number of its entry in the computed indices.
     along = [count if a == axes[first] else 1 for a in range(len(shape))]
     sizes[axes[first]] = count  # type: ignore[call-overload]  # as before
     probe[first] = np.arange(count).reshape(common)
@@ -686,7 +686,7 @@ def positions_at(shape: Sequence[int], index: Any) -> SymbolicArray:
 
 
 def _axes_of(parts: list[Any], rank: int) -> list[int | None]:
-    """The axis that each part of an index selects from; an ellipsis is written out."""
+    """The axis that each part of an index selects from, with the ellipsis expanded."""
     used = sum(p is not None and p is not Ellipsis for p in parts)
     at = next((i for i, p in enumerate(parts) if p is Ellipsis), None)
     if at is not None:
@@ -703,7 +703,7 @@ def _axes_of(parts: list[Any], rank: int) -> list[int | None]:
 
 @functools.cache
 def ops_of_primitives() -> dict[str, list[Op]]:
-    """The ops of this package whose whole `scalar` rule is a primitive, by its name."""
+    """The ops whose `scalar` rule is a single primitive, by the name of the primitive."""
     package = __name__.partition(".")[0]
     found: dict[str, list[Op]] = {}
     for op in raw.catalogue().values():
@@ -722,7 +722,7 @@ def _ops_of_ufuncs() -> dict[Any, list[Op]]:
 
 
 def applied(ufunc: Any, inputs: Sequence[Any]) -> Any:
-    """A ufunc of arrays, in the dtypes that NumPy computes with."""
+    """A ufunc applied to arrays, in the dtypes that NumPy computes in."""
     values = [known_of(a) for a in inputs]
     if all([v is not None for v in values]):
         operands = [a if type(a) in _NUMBERS else v for a, v in zip(inputs, values, strict=True)]
@@ -743,7 +743,7 @@ def applied(ufunc: Any, inputs: Sequence[Any]) -> Any:
     tensors = [_as(a, np.dtype(dtype)) for a, dtype in zip(inputs, wanted, strict=True)]
     number = _number_of(inputs)
     for op in _ops_of_ufuncs().get(ufunc, ()):
-        with contextlib.suppress(TypeError):  # of other dtypes
+        with contextlib.suppress(TypeError):  # the op does not take these dtypes
             found = SymbolicArray(op(*tensors))
             found.number = None if found.dtype.kind == "b" else number
             return found
@@ -751,14 +751,14 @@ def applied(ufunc: Any, inputs: Sequence[Any]) -> Any:
 
 
 def _number_of(inputs: Sequence[Any]) -> type | None:
-    """The type of Python's number that a result of such numbers is; None if one is an array."""
+    """The Python type of a result if all operands are Python numbers, else None."""
     kinds = [a.number if isinstance(a, SymbolicArray) else type(a) for a in inputs]
     if not all([k in _NUMBERS for k in kinds]):
         return None
     return float if float in kinds else int
 
 
-# Of booleans they are the logical ones.
+# The logical counterparts for booleans.
 _LOGICAL = {
     np.bitwise_and: np.logical_and, np.bitwise_or: np.logical_or, np.invert: np.logical_not,
     np.bitwise_xor: np.not_equal, np.logical_xor: np.not_equal,
@@ -767,7 +767,7 @@ _OF_TRUTH = {np.logical_and, np.logical_or, np.logical_not}
 
 
 def _kind(operand: Any) -> Any:
-    """The dtype of an operand; Python's numbers take that of others."""
+    """The dtype of an operand; Python numbers take that of the other operands."""
     if type(operand) in _NUMBERS:
         return type(operand)
     if isinstance(operand, SymbolicArray):
@@ -776,7 +776,7 @@ def _kind(operand: Any) -> Any:
 
 
 def kind_of(dtype: np.dtype[Any]) -> str:
-    """The kind of a dtype: "f" also for floats that NumPy does not have itself."""
+    """The kind of a dtype: "f" also for floats that NumPy itself lacks, such as bfloat16."""
     return "f" if dtype.kind == "V" and from_numpy(dtype).is_floating else dtype.kind
 
 

@@ -1,4 +1,4 @@
-"""NumPy's functions of symbolic arrays: what each records, by the function. Others are not symbolic."""
+"""The counterparts of NumPy's functions for symbolic arrays. Functions that are not listed raise NotSymbolic."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from intaglio.optimize.symbolic_arrays import (
 from intaglio.optimize.symbolic_linalg import LINALG
 from intaglio.runtime.kernel_paths import Undecided, decided_among
 
-# Products of integers, which have no matrix product, have at most so many terms.
+# Maximum number of terms of a product of integer matrices, which is recorded without MatMul.
 MAX_INTEGER_TERMS = 1 << 16
 _Rule = Callable[..., Any]
 
 
-# -- ufuncs in other ones --------------------------------------------------------------------
+# -- ufuncs composed of others ---------------------------------------------------------------
 
 
 def _truncated(x: Any) -> Any:
@@ -40,7 +40,7 @@ def _truncated(x: Any) -> Any:
 
 
 def _without_nan(ufunc: Any) -> Any:
-    """What `np.fmax` and `np.fmin` are: a number wins against NaN."""
+    """`np.fmax` and `np.fmin`: a number takes precedence over NaN."""
 
     def rule(x: Any, y: Any) -> Any:
         either = applied(ufunc, (x, y))
@@ -55,7 +55,7 @@ def _is_float(array: Any) -> bool:
 
 
 def _binary(ufunc: Any, op: Op) -> _Rule:
-    """A ufunc of two that is an op without a rule of one primitive."""
+    """A binary ufunc that is an op whose `scalar` rule is not a single primitive."""
 
     def rule(x: Any, y: Any) -> Any:
         *wanted, _ = ufunc.resolve_dtypes((_kind(x), _kind(y), None))
@@ -65,7 +65,7 @@ def _binary(ufunc: Any, op: Op) -> _Rule:
 
 
 def _copysign(x: Any, y: Any) -> Any:
-    """The absolute value with another's sign, of numbers other than -0 and NaN."""
+    """`np.copysign`, except for a sign operand of -0 or NaN."""
     magnitude = np.abs(x)
     return _where(np.less(y, 0), -magnitude, magnitude)
 
@@ -101,7 +101,7 @@ _OF_BOOLEANS = (raw.All, raw.Any)
 
 
 def reduced(ufunc: Any, array: Any, axis: Any = 0, keepdims: bool = False, **options: Any) -> Any:
-    """The reduction of an array by a ufunc; `axis` of None is all of them."""
+    """The reduction of an array by a ufunc, over all axes if `axis` is None."""
     op = _REDUCTIONS.get(ufunc)
     dtype, out = options.pop("dtype", None), options.pop("out", (None,))
     initial, where = options.pop("initial", None), options.pop("where", True)
@@ -131,14 +131,14 @@ def reduced(ufunc: Any, array: Any, axis: Any = 0, keepdims: bool = False, **opt
 
 
 def _total_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype in which NumPy sums: of integers and booleans the widest."""
+    """The dtype in which NumPy sums: 64 bits for integers and booleans."""
     if dtype.kind == "u":
         return np.dtype(np.uint64)
     return np.dtype(np.int64) if dtype.kind in "bi" else dtype
 
 
 def _reduced_parts(ufunc: Any, array: Any, starts: Any, axis: int = 0, dtype: Any = None) -> Any:
-    """The reductions of parts of an axis, as `ufunc.reduceat`."""
+    """`ufunc.reduceat`: the reductions of parts of an axis."""
     array = _symbolic(array)
     numbers = np.asarray(starts).tolist()
     ends = [*numbers[1:], array.shape[axis]]
@@ -155,7 +155,7 @@ def _accumulated(ufunc: Any, array: Any, axis: int = 0, dtype: Any = None, out: 
         found = wrapped(ufunc.accumulate(known_of(array), axis, dtype))
     elif ufunc in rules:
         found = rules[ufunc](array, axis, dtype)
-    else:  # one after the other
+    else:  # parts of different lengths, one by one
         rows = np.moveaxis(array, axis, 0)
         steps = [rows[0]]
         for i in range(1, rows.shape[0]):
@@ -171,7 +171,7 @@ _SCATTERS: dict[Any, Op] = {
 
 
 def _at(ufunc: Any, array: Any, index: Any, *values: Any) -> None:
-    """Changes elements at indices one after the other, as `ufunc.at`."""
+    """`ufunc.at`: updates elements at indices one after the other."""
     if ufunc not in _SCATTERS or not values or not isinstance(array, SymbolicArray):
         raise NotSymbolic(f"{ufunc.__name__}.at")
     array.scattered(_SCATTERS[ufunc], index, values[0])
@@ -226,7 +226,7 @@ def _index_of(op: Op) -> _Rule:
             raise NotSymbolic(op.name)
         if axis is None:
             array, axis = array.reshape(-1), 0
-        if kind_of(array.dtype) == "f":  # NumPy finds the first NaN
+        if kind_of(array.dtype) == "f":  # NumPy returns the index of the first NaN
             missing = np.isnan(array)
             first = rule(missing, axis)
             clean = _where(missing, 0, array)
@@ -242,14 +242,14 @@ def _index_of(op: Op) -> _Rule:
 
 
 def _argsort(array: Any, axis: int = -1, kind: Any = None, stable: Any = None) -> Any:
-    """The order from small to large; equal ones in their order."""
+    """`np.argsort`, stable."""
     if not array.ndim:
         raise NotSymbolic("a number is sorted")
     rows = np.moveaxis(array, axis, -1)
     if array.dtype.kind in "iub":
         key = ~(rows.astype(np.uint8) if array.dtype.kind == "b" else rows)
     else:
-        # Whatever is no number comes last, behind infinity.
+        # NaN sorts last, after infinity.
         key = -rows
         number = np.isnan(rows)
         largest = SymbolicArray(
@@ -265,7 +265,7 @@ def _argsort(array: Any, axis: int = -1, kind: Any = None, stable: Any = None) -
 
 
 def _along(rows: Any, order: Any) -> Any:
-    """Elements of the last axis at indices of it."""
+    """Gathers along the last axis."""
     return _take_along_axis(rows, order, -1)
 
 
@@ -302,7 +302,7 @@ def _nan_to_num(array: Any, copy: bool = True, nan: float = 0.0) -> Any:
 
 
 def _searchsorted(edges: Any, values: Any, side: str = "left", sorter: Any = None) -> Any:
-    """How many of the sorted edges come before each value."""
+    """`np.searchsorted`: for each value, the number of sorted edges before it."""
     if sorter is not None or np.ndim(edges) != 1:
         raise NotSymbolic("searchsorted")
     kind = np.result_type(_kind(edges), _kind(values))
@@ -351,7 +351,7 @@ def _einsum(equation: str, *operands: Any, **options: Any) -> Any:
     return SymbolicArray(raw.Einsum([_as(a, kind) for a in operands], equation=equation))
 
 
-# -- parts, choices ----------------------------------------------------------------------------
+# -- slices and selection ------------------------------------------------------------------------
 
 
 def _where(condition: Any, *choices: Any) -> Any:
@@ -371,7 +371,7 @@ def _where(condition: Any, *choices: Any) -> Any:
 
 
 def _clip(array: Any, low: Any = None, high: Any = None, **options: Any) -> Any:
-    """As NumPy's: the minimum of the upper bound and the maximum of the lower."""
+    """`np.clip`: the minimum with the upper bound of the maximum with the lower bound."""
     low, high = options.pop("min", low), options.pop("max", high)
     if low is not None:
         array = applied(np.maximum, (array, low))
@@ -420,9 +420,9 @@ def _copyto(target: Any, source: Any, where: Any = True, casting: str = "same_ki
 
 
 def _bincount(positions: Any, weights: Any = None, minlength: int = 0) -> Any:
-    """Sums at positions, as float64, or numbers of them.
+    """`np.bincount`: the float64 sums of the weights by position, or counts.
 
-    Computed positions have to be within `minlength`, which the scatter checks.
+    The scatter checks that computed positions are below `minlength`.
     """
     known = known_of(positions)
     size = int(minlength)
@@ -468,7 +468,7 @@ def _full_like(
     array: Any, number: Any, dtype: Any = None, order: str = "C", shape: Any = None
 ) -> Any:
     dims, kind = array.shape if shape is None else shape, np.dtype(dtype or array.dtype)
-    found = SymbolicArray(np.zeros(dims, kind))  # not the array itself, for it may be changed
+    found = SymbolicArray(np.zeros(dims, kind))  # a copy, as the kernel may assign to it
     found[...] = number
     return found
 
@@ -512,11 +512,11 @@ def _split(array: Any, sections: Any, axis: int = 0) -> Any:
     return [moved(lambda numbers, p=p: numbers.take(p, axis), [array]) for p in parts]
 
 
-# -- as many elements as the data says -------------------------------------------------------------
+# -- results whose size depends on data ------------------------------------------------------------
 
 
 def _flat_nonzero(array: Any) -> Any:
-    """Where elements are not zero; there is a path of the kernel for each number of them."""
+    """`np.flatnonzero`: a path of the kernel is run for each possible number of results."""
     if array.nonzero_positions is not None and array.nonzero_positions[0] is array.value:
         return array.nonzero_positions[1]
     array.nonzero_positions = array.value, _positions(array)
@@ -563,14 +563,14 @@ def _is_in(array: Any, among: Any, **options: Any) -> Any:
 
 
 def distinct(x: Any) -> tuple[Any, Any, Any]:
-    """Counterpart of the function of this name that `Unique` and its kind call."""
+    """The counterpart of the function of this name that kernels such as that of `Unique` call."""
     values = _symbolic(x)
     known = known_of(values)
     if known is not None:
         return wrapped(grouping.distinct(np.array(known)))
     size = values.shape[0]
     same = applied(np.equal, (values.reshape((size, 1)), values))
-    if kind_of(values.dtype) == "f":  # NaN is none of the others
+    if kind_of(values.dtype) == "f":  # each NaN is distinct
         same = applied(np.logical_or, (same, np.eye(size, dtype=bool)))
     earliest = _index_of(raw.ArgMax)(same.astype(np.uint8), 1)
     first = _flat_nonzero(applied(np.equal, (earliest, np.arange(size))))

@@ -1,7 +1,8 @@
-"""The module `numpy` as the kernels of ops see it while they are recorded as ops.
+"""The counterpart of the module `numpy` for kernels that are recorded as ops.
 
-Arrays that its functions make may be written to, so they are symbolic ones, of known elements until unknown
-ones are written. A condition on data is one of paths (`runtime/kernel_paths.py`), an error an assertion.
+The arrays that its functions create may be assigned to, so they are symbolic, with known elements until unknown
+ones are assigned. A condition on data selects among paths (`runtime/kernel_paths.py`); an error becomes an
+assertion.
 """
 
 from __future__ import annotations
@@ -33,12 +34,12 @@ from intaglio.runtime.kernel_paths import explored
 from intaglio.runtime.retargeted_kernels import Retargeting
 from intaglio.trace.graph import record
 
-# Errors name their elements; a message that a program has is the same in every run.
+# Messages of kernels name elements; a message in a program must not depend on the data.
 MAX_MESSAGE = 200
 
 
 class ScalarType(retargeted_kernels.ScalarType):
-    """One of NumPy's scalar types, which converts what is recorded."""
+    """The counterpart of a NumPy scalar type, which casts symbolic arrays."""
 
     def __call__(self, value: Any = 0) -> Any:
         if isinstance(value, SymbolicArray) and value.known is None:
@@ -47,7 +48,7 @@ class ScalarType(retargeted_kernels.ScalarType):
 
 
 class _NumberType(type):
-    """A type of Python's numbers that takes symbolic ones: `float(x)` in a kernel."""
+    """The counterpart of a Python number type, for `float(x)` in a kernel."""
 
     real: type
 
@@ -55,7 +56,7 @@ class _NumberType(type):
         if isinstance(value, SymbolicArray) and value.known is None:
             if value.size != 1:
                 raise NotSymbolic("several elements as a number")
-            if cls.real is int and value.has_few_numbers:  # mostly for a shape
+            if cls.real is int and value.has_few_numbers:  # usually a size
                 return int(value)
             wide = value.reshape(()).astype(cls.real)
             return SymbolicArray(wide.value, number=cls.real)
@@ -76,7 +77,7 @@ class _Int(metaclass=_NumberType):
 
 
 def _array(value: Any, dtype: Any = None, **options: Any) -> Any:
-    """What `np.array` gives: a copy."""
+    """`np.array`: a copy."""
     if isinstance(value, SymbolicArray):
         return value.copy() if dtype is None else value.astype(dtype)
     known = known_parts(value)
@@ -95,7 +96,7 @@ def _as_array(value: Any, dtype: Any = None, **options: Any) -> Any:
 
 
 def _arange(*numbers: Any, dtype: Any = None, **options: Any) -> Any:
-    """Numbers whose count is decided; of floats as they are, known ones."""
+    """`np.arange`: of integers whose values determine the size, or of known floats."""
     fixed = [
         int(n) if isinstance(n, SymbolicArray) and n.known is None else known_parts(n)
         for n in numbers
@@ -107,12 +108,12 @@ _OWN: dict[str, Callable[..., Any]] = {
     "array": _array, "asarray": _as_array, "asanyarray": _as_array, "ascontiguousarray": _as_array,
     "require": _as_array, "arange": _arange,
 }  # fmt: skip
-# What gives numbers, texts or dtypes, and no arrays.
+# Functions whose results are numbers, strings or dtypes, not arrays.
 _PLAIN = ("errstate", "dtype", "finfo", "iinfo", "result_type", "broadcast_shapes", "issubdtype")
 
 
 class Module:
-    """The namespace. `np.name` is NumPy's own, but for arrays that it makes."""
+    """The namespace. `np.name` is NumPy's own, except that arrays it creates are symbolic."""
 
     def __init__(self, real: Any = np) -> None:
         self._real = real
@@ -140,11 +141,11 @@ class Module:
         return self.function(real)
 
     def ufunc(self, ufunc: Any) -> Any:
-        """The counterpart of a ufunc: itself, which asks its operands."""
+        """The counterpart of a ufunc: itself, as it dispatches to `__array_ufunc__` of its operands."""
         return ufunc
 
     def scalar_type(self, kind: Any) -> Any:
-        """The counterpart of a scalar type; of abstract ones themselves."""
+        """The counterpart of a scalar type; abstract types are their own."""
         try:
             np.dtype(kind)
         except TypeError:
@@ -152,7 +153,7 @@ class Module:
         return ScalarType(kind)
 
     def table(self, array: Any) -> Any:
-        """The counterpart of an array that a module has: known elements that may be asked for at computed indices."""
+        """The counterpart of a module's array: symbolic with known elements, for computed indices."""
         if array.dtype == object:
             return array
         fixed = array.view()
@@ -160,7 +161,7 @@ class Module:
         return SymbolicArray(fixed)
 
     def function(self, function: Any) -> Any:
-        """The counterpart of one of NumPy's functions, whose results may be written to."""
+        """The counterpart of a NumPy function, whose results may be assigned to."""
         own = _OWN.get(getattr(function, "__name__", ""))
         if own is not None:
             return own
@@ -185,10 +186,10 @@ WITH_LOOPS = Retargeting(
 
 
 class _Run(NamedTuple):
-    """What there is of a kernel: tensors, unless every path ends in an error, and whether one does."""
+    """The results of a recorded kernel: tensors, unless every path raises, and the condition of an error."""
 
     results: list[Any] | None
-    # A condition under which the kernel raises; None if it does not.
+    # The condition under which the kernel raises; None if it never does.
     failed: Any
     message: str
 
@@ -198,7 +199,7 @@ def recorded(op: Op, node: Node, inputs: Sequence[Any], loops: bool = False) -> 
 
     `loops` says that loops over elements may be an op.
 
-    Raises NotSymbolic, and whatever code for arrays raises of what is none.
+    Raises NotSymbolic, or any error that code for arrays raises for a symbolic one.
     """
     retargeted = (WITH_LOOPS if loops else RETARGETING).op(op)
 
@@ -228,18 +229,18 @@ def _run_of(found: Any) -> _Run:
 
 
 def _chosen(condition: Any, outcomes: list[Any]) -> _Run:
-    """What there is for each outcome of a condition, as one."""
+    """The results for all outcomes of a condition, combined into one."""
     runs = [_run_of(o) for o in outcomes]
     return _selected(condition, *runs[::-1]) if len(runs) == 2 else _among(condition, runs)
 
 
 def _among(index: Any, runs: list[_Run]) -> _Run:
-    """What there is for each number of elements: a branch for each, whose results have unlike shapes."""
+    """The results for each number of elements, as a Case whose branches have results of different shapes."""
     fine = [r for r in runs if r.results is not None]
     if not fine:
         return runs[0]
     message = next((r.message for r in runs if r.message), "")
-    # Where the kernel raises, any result will do.
+    # On paths that raise, the result is arbitrary.
     results = [fine[0].results if r.results is None else r.results for r in runs]
     failures = [np.True_ if r.results is None else r.failed for r in runs]
     failed = None
@@ -253,7 +254,7 @@ def _among(index: Any, runs: list[_Run]) -> _Run:
 
 
 def _case(index: Any, results: Sequence[Any]) -> list[Any]:
-    """The results of the given number: branches that hand them on."""
+    """A Case whose branches return the results of the given number."""
     operands = list({id(v): v for many in results for v in many}.values())
     specs = [(v.dtype, v.dims, f"x{i}") for i, v in enumerate(operands)]
     bodies: list[Any] = []
@@ -272,7 +273,7 @@ def _case(index: Any, results: Sequence[Any]) -> list[Any]:
 
 
 def _selected(condition: Any, one: _Run, other: _Run) -> _Run:
-    """What there is where a condition holds and where it does not."""
+    """The results selected by a condition."""
     message = one.message or other.message
     if one.results is None or other.results is None:
         if one.results is other.results:

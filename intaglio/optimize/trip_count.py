@@ -13,7 +13,7 @@ from intaglio.opdef import door, raw
 from intaglio.opdef.op import Op
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
-# Comparisons, and the same with their sides exchanged.
+# Comparisons, each with the equivalent for exchanged operands.
 _MIRRORED = {
     raw.Less: raw.Greater,
     raw.LessEqual: raw.GreaterEqual,
@@ -24,9 +24,9 @@ _MIRRORED = {
 
 @looks_for(is_loop)
 def propagate_trip_counts(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with what loops that run a known number of iterations count up to, as constants.
+    """The graph with the final values of counters as constants, for loops with a known trip count.
 
-    What a loop does not change is what it was given.
+    Loop-invariant variables are replaced by their initial values.
     """
     fuel = fuel or Fuel()
     used = {id(v) for n in graph.nodes for v in n.inputs}
@@ -63,7 +63,7 @@ def trip_count_of(loop: Node) -> int | None:
 
 
 def is_data(loop: Node) -> bool:
-    """True if a loop certainly runs until a number that is an input of the graph."""
+    """True if a loop's condition compares its counter with an input of the graph."""
     cond: Graph = loop.attrs["cond"]
     return _takes_input(loop, cond, cond.outputs[0].node)
 
@@ -76,7 +76,7 @@ def _takes_input(loop: Node, cond: Graph, test: Node) -> bool:
 
 
 def _until(loop: Node, test: Node) -> int | None:
-    """How often a condition holds, from the beginning of a loop on."""
+    """The number of iterations for which a condition holds, from the start of a loop."""
     if test.op is raw.LogicalAnd:
         both = [_until(loop, v.node) for v in test.inputs]
         return None if None in both else min([n for n in both if n is not None])
@@ -113,7 +113,7 @@ def _count(op: Op, start: int, step: int, end: int, dtype: Any) -> int | None:
 
 
 def _end(loop: Node, index: int, trip_count: int) -> Any:
-    """What a loop variable is after so many iterations, if it is a counter."""
+    """The final value of a loop variable after this trip count, if it is a counter."""
     value = loop.outputs[index]
     start = _number(loop.inputs[index]) if value.dtype.is_integer else None
     step = step_of(loop, index) if start is not None else None
@@ -124,13 +124,13 @@ def _end(loop: Node, index: int, trip_count: int) -> Any:
 
 
 def stays(loop: Node, index: int) -> bool:
-    """True for a loop variable that no iteration changes."""
+    """True for a loop-invariant variable."""
     body: Graph = loop.attrs["body"]
     return body.outputs[index] is body.inputs[index]
 
 
 def step_of(loop: Node, index: int) -> int | None:
-    """What each iteration adds to a loop variable, if that is always the same number."""
+    """The constant step that each iteration adds to a loop variable; else None."""
     body: Graph = loop.attrs["body"]
     change, before = body.outputs[index].node, body.inputs[index]
     if change.op not in (raw.AddV2, raw.Add, raw.Sub) or change.outputs[0].dims != ():
@@ -143,7 +143,7 @@ def step_of(loop: Node, index: int) -> int | None:
 
 
 def _known(loop: Node, graph: Graph, value: SymbolicTensor) -> int | None:
-    """The number that a value of a loop's condition or body is in every iteration."""
+    """The number that a value of a loop's condition or body has in every iteration; else None."""
     index = index_of(graph, value)
     if index is None:
         return _number(value)
@@ -157,7 +157,7 @@ def _number(value: SymbolicTensor) -> int | None:
 
 
 def index_of(graph: Graph, value: SymbolicTensor) -> int | None:
-    """Which of a graph's inputs a value is."""
+    """The index of a value among the graph's inputs; None for other values."""
     return next((i for i, v in enumerate(graph.inputs) if v is value), None)
 
 

@@ -1,7 +1,7 @@
-"""Forms of values that cross into branches and loops that stay: which tensors a value is passed as.
+"""Forms of values at the boundary of residual branches and loops: the tensors that pass a value.
 
-A constant is passed as none, for both sides have it; a list whose length is known as its elements; any
-other value as itself.
+A constant needs no tensor, as it is known on both sides; a list of known length is passed as its elements;
+any other value as itself.
 """
 
 from __future__ import annotations
@@ -52,12 +52,12 @@ class ConstantForm:
 
     @property
     def tensor(self) -> TensorForm:
-        """The form of a tensor like it."""
+        """The form of a tensor with the constant's dtype and shape."""
         return TensorForm(from_numpy(self.array.dtype), self.array.shape)
 
 
 class ListForm(NamedTuple):
-    """A list of elements of these forms, None for those never set."""
+    """A list of elements of these forms; None for elements that were never set."""
 
     element: DType
     limit: int
@@ -70,7 +70,7 @@ HANDLE = TensorForm(variant, ())
 
 
 def form_of(value: SymbolicTensor | TensorList) -> Form:
-    """The form that has most of a value known."""
+    """The most specific form of a value."""
     if isinstance(value, TensorList):
         items = tuple([None if i is None else _form_of_item(i) for i in value.items()])
         return ListForm(value.element, value.limit, value.dims, items)
@@ -88,7 +88,7 @@ def _form_of_item(item: Any) -> Any:
 
 
 def varying(form: Form) -> Form:
-    """The form of a value that may be another the next time; of no elements it is the same."""
+    """The form of a value that may vary: a constant becomes a tensor, unless it has no elements."""
     if isinstance(form, ConstantForm):
         return form if not math.prod(form.array.shape) else form.tensor
     if isinstance(form, ListForm):
@@ -97,7 +97,7 @@ def varying(form: Form) -> Form:
 
 
 def general(first: Form, second: Form) -> Form:
-    """A form that values of both forms can be passed in; of constants only those without elements stay."""
+    """The least general form of the values of both forms; only constants without elements stay constants."""
     first, second = varying(first), varying(second)
     if first == second:
         return first
@@ -116,7 +116,7 @@ def general(first: Form, second: Form) -> Form:
 
 
 def opened(form: Form) -> Form:
-    """The form without anything known of the shape."""
+    """The form with an unknown shape."""
     if isinstance(form, ListForm):
         return HANDLE
     tensor = form.tensor if isinstance(form, ConstantForm) else form
@@ -124,14 +124,14 @@ def opened(form: Form) -> Form:
 
 
 def tensors_of(form: Form) -> list[TensorForm]:
-    """The forms of the tensors that a value is passed as."""
+    """The forms of the tensors that pass a value."""
     if isinstance(form, ListForm):
         return [tensor for item in form.items if item is not None for tensor in tensors_of(item)]
     return [form] if isinstance(form, TensorForm) else []
 
 
 def passed(value: SymbolicTensor | TensorList, form: Form, work: Any) -> list[SymbolicTensor]:
-    """The tensors that a value is passed as; `work` makes nodes."""
+    """The tensors that pass a value; `work` adds the nodes."""
     if isinstance(form, ConstantForm):
         return []
     if isinstance(form, TensorForm):
@@ -145,7 +145,7 @@ def passed(value: SymbolicTensor | TensorList, form: Form, work: Any) -> list[Sy
 
 
 def received(form: Form, tensors: Iterator[SymbolicTensor], work: Any) -> Any:
-    """The value of tensors that were passed."""
+    """The value that these tensors pass."""
     if isinstance(form, ConstantForm):
         return work.constant(form.array)
     if isinstance(form, TensorForm):
@@ -165,6 +165,6 @@ def known_condition(value: SymbolicTensor | TensorList) -> np.ndarray | None:
         return None
     if value.node.op is raw.Const:
         return np.asarray(value.node.attrs["value"])
-    if value.dims and shapes.known(value.dims):  # whether there are elements is all that counts
+    if value.dims and shapes.known(value.dims):  # the condition is whether there are elements
         return np.broadcast_to(np.zeros((), bool), value.dims)
     return value.spec.value if isinstance(value.spec.value, np.ndarray) else None
