@@ -135,7 +135,7 @@ def _substituted(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     integers = batch, n, k, node.attrs["lower"], node.attrs["adjoint"]
     outputs = [(x.dtype, (*before, n, k))]
     owned = [(float64, n)]
-    return loops("matrices:triangular", [x, right], outputs, owned, *integers, refusal=_SINGULAR)
+    return loops("matrices:triangular", [x, right], outputs, owned, *integers)
 
 
 @OPS.of(late.Cholesky)
@@ -143,8 +143,7 @@ def _root(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
     before, batch, n, _ = _matrices(x)
     outputs = [(x.dtype, (*before, n, n))]
-    refusal = "the matrix is not positive definite"
-    return loops("matrices:cholesky", [x], outputs, [(float64, n * n)], batch, n, refusal=refusal)
+    return loops("matrices:cholesky", [x], outputs, [(float64, n * n)], batch, n)
 
 
 @OPS.of(late.SelfAdjointEigV2)

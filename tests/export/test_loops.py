@@ -238,8 +238,6 @@ def test_determinants_of_any_matrix(rows: int, dtype: str, tmp_path: pathlib.Pat
 REFUSED: dict[str, Any] = {
     "MatrixInverse": (tf.linalg.inv, "zeros"),
     "MatrixSolve": (lambda x: tf.linalg.solve(x, x[..., :1]), "zeros"),
-    "MatrixTriangularSolve": (lambda x: tf.linalg.triangular_solve(x, x[..., :2]), "zeros"),
-    "Cholesky": (tf.linalg.cholesky, "negative"),
     "Lu": (lambda x: tf.linalg.lu(x).lu, "zeros"),
 }
 
@@ -248,22 +246,45 @@ REFUSED: dict[str, Any] = {
 @pytest.mark.parametrize("rows", [3, 33])
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_has_no_result_is_an_error(name: str, rows: int, tmp_path: pathlib.Path) -> None:
-    """As it is in Python, of many rows as of few; NaN is no reason for one."""
+    """As it is in Python, of many rows as of few; NaN is a reason for one where it comes first."""
     function, special = REFUSED[name]
     specs = [tf.TensorSpec((2, rows, rows), tf.float64, name="x")]
     concrete = tf.function(lambda x: {"y": function(x)}).get_concrete_function(*specs)
     library = Loaded(intaglio.export_library(concrete, tmp_path / "model", kinds=["shared"]))
     good = np.eye(rows) * 2.0
     x = np.stack([good, SPECIAL[special](rows)])
-    with pytest.raises(tf.errors.InvalidArgumentError):
-        concrete(tf.constant(x))
-    with pytest.raises(RuntimeError, match=rf": {name} '.*"):
-        library.call("run", {"x": x})
-    for second in (good, good * np.nan):
+    for second in (SPECIAL[special](rows), good * np.nan):
+        x = np.stack([good, second])
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            concrete(tf.constant(x))
+        with pytest.raises(RuntimeError, match=rf": {name} '.*"):
+            library.call("run", {"x": x})
+    later = good.copy()
+    later[rows - 1, 1] = np.nan
+    for second in (good, later):
         x = np.stack([good, second])
         found = library.call("run", {"x": x})["y"]
-        np.testing.assert_allclose(found, concrete(tf.constant(x))["y"], rtol=1e-12)
+        # Which other elements are NaN depends on the order of steps.
+        expected = concrete(tf.constant(x))["y"]
+        np.testing.assert_allclose(found[0], expected[0], rtol=1e-12)
+        assert np.isnan(found[1]).any() == np.isnan(expected[1]).any() == (second is later)
     library.close()
+
+
+@needs_cc
+@pytest.mark.parametrize("rows", [3, 33])
+def test_roots_and_triangles_have_results(rows: int, tmp_path: pathlib.Path) -> None:
+    """NaN where a matrix is not positive definite, infinities where one divides by 0."""
+
+    def f(x: Any) -> Any:
+        return {"root": tf.linalg.cholesky(x), "x": tf.linalg.triangular_solve(x, x[..., :2] + 1)}
+
+    x = np.stack([2.0 * np.eye(rows), *[SPECIAL[s](rows) for s in ("zeros", "negative", "NaN")]])
+    found, expected = exported(f, tmp_path, x)
+    for label, value in expected.items():
+        np.testing.assert_allclose(found[label], value, rtol=1e-12, err_msg=label)
+    assert np.isinf(found["x"][1]).any()
+    assert np.isnan(found["root"][2][-1]).all()
 
 
 @needs_cc

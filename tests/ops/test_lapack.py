@@ -212,11 +212,10 @@ def test_singular_matrices_are_refused(rows):
     for call in (tf.linalg.inv, tf.linalg.lu, lambda x: tf.linalg.solve(x, x)):
         with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
             call(zeros)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="not invertible"):
-        tf.linalg.triangular_solve(zeros, zeros)
 
 
 def test_infinities_end_a_singular_value_decomposition() -> None:
     matrix = [[np.inf, 0, 1e308], [np.inf, -1e308, 0], [np.inf, np.inf, -1e308]]
-    with pytest.raises(tf.errors.InvalidArgumentError, match="did not converge"):
-        tf.linalg.svd(tf.constant(matrix, tf.float64))
+    for part in tf.linalg.svd(tf.constant([matrix, np.eye(3)], tf.float64)):
+        assert np.isnan(part[0]).all()
+        assert np.isfinite(part[1]).all()

@@ -136,7 +136,7 @@ def lu(
     """Both factors in one matrix, and the order of rows."""
     for b in range(batch):
         _copied(a, xs[b * n * n :], n * n)
-        if _eliminated(a, p, n) == 0.0:
+        if a[0] != a[0] or _eliminated(a, p, n) == 0.0:
             refused[0] = 1
         _copied(lus[b * n * n :], a, n * n)
         _copied(ps[b * n :], p, n)
@@ -183,7 +183,7 @@ def solve(
         for i in range(n):
             for j in range(n):
                 a[i * n + j] = own[j * n + i] if adjoint else own[i * n + j]
-        if _eliminated(a, p, n) == 0.0:
+        if own[0] != own[0] or _eliminated(a, p, n) == 0.0:
             refused[0] = 1
         for c in range(k):
             for i in range(n):
@@ -201,16 +201,13 @@ def solve(
 
 
 def triangular(
-    found: Any, refused: Any, x: Any, xs: Any, rights: Any,
+    found: Any, x: Any, xs: Any, rights: Any,
     batch: Any, n: Any, k: Any, lower: Any, adjoint: Any, first: Any, last: Any,
 ) -> None:  # fmt: skip
-    """The solutions for triangular matrices."""
+    """The solutions for triangular matrices, infinite or NaN behind a 0 on the diagonal."""
     for b in range(batch):
         own, right, to = xs[b * n * n :], rights[b * n * k :], found[b * n * k :]
         forward = lower != adjoint
-        for i in range(n):
-            if own[i * n + i] == 0.0:
-                refused[0] = 1
         for c in range(k):
             for step in range(n):
                 i = step if forward else n - 1 - step
@@ -224,12 +221,11 @@ def triangular(
                 to[i * k + c] = x[i]
 
 
-def cholesky(
-    found: Any, refused: Any, a: Any, xs: Any, batch: Any, n: Any, first: Any, last: Any
-) -> None:
-    """The lower factor of what is positive definite."""
+def cholesky(found: Any, a: Any, xs: Any, batch: Any, n: Any, first: Any, last: Any) -> None:
+    """The lower factor of what is positive definite, NaN of others."""
     for b in range(batch):
         own, to = xs[b * n * n :], found[b * n * n :]
+        lost = False
         _filled(a, n * n, 0.0)
         for i in range(n):
             for j in range(i + 1):
@@ -239,9 +235,12 @@ def cholesky(
                 if i != j:
                     a[i * n + j] = total / a[j * n + j]
                 else:
-                    if total <= 0.0:
-                        refused[0] = 1
+                    lost = lost or total <= 0.0
                     a[i * n + j] = math.sqrt(abs(total))
+        if lost:
+            for i in range(n):
+                for j in range(i + 1):
+                    a[i * n + j] = math.nan
         _copied(to, a, n * n)
 
 

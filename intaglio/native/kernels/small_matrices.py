@@ -212,7 +212,19 @@ class _Builder:
                     x, y = self._load(self.a, i, k, n), self._load(self.a, k, j, n)
                     self._store(self._less(x, quotient, y), self.a, i, k, n)
                 self._store("zeroinitializer", self.a, j, i, n)
+        if self.form.complete:
+            self._without_root()
         self._write(self.a, n)
+
+    def _without_root(self) -> None:
+        """Makes the lower triangles NaN where there is no factor, instead of the flag."""
+        code, kind = self.code, f"<{self.lanes} x i8>"
+        lost = code.let(f"icmp ne {kind} {code.load(kind, self.bad, 1)}, zeroinitializer")
+        none = f"splat ({self.kind} 0x7FF8000000000000)"
+        with code.loop("0", self.rows) as i, code.loop("0", self._add(i, 1)) as j:
+            found = self._load(self.a, i, j, self.rows)
+            self._store(self._select(lost, none, found), self.a, i, j, self.rows)
+        code.do(f"store {kind} zeroinitializer, ptr {self.bad}, align 1")
 
     def _triangular(self) -> None:
         code, n, form = self.code, self.rows, self.form
@@ -227,8 +239,8 @@ class _Builder:
 
         def step(i: str, start: str, stop: str) -> None:
             pivot = element(i, i)
-            test = "oeq" if form.complete else "ueq"
-            self._blame(code.let(f"fcmp {test} {self.type} {pivot}, zeroinitializer"))
+            if not form.complete:
+                self._blame(code.let(f"fcmp ueq {self.type} {pivot}, zeroinitializer"))
             self._divide_row(i, pivot)
             with code.loop(start, stop) as r:
                 self._subtract_row(r, element(r, i), i)
@@ -256,6 +268,7 @@ class _Builder:
     def _solve(self) -> None:
         self._read(0, self.a, self.rows, transposed=self.form.adjoint)
         self._read(1, self.b, self.columns)
+        self._blame_first_pivot()
         self._eliminate()
         self._substitute()
         self._write(self.b, self.columns)
@@ -268,9 +281,15 @@ class _Builder:
             with code.loop("0", n) as j:
                 self._store("zeroinitializer", self.b, i, j, n)
             self._store(one, self.b, i, i, n)
+        self._blame_first_pivot()
         self._eliminate()
         self._substitute()
         self._write(self.b, n, transposed=self.form.adjoint)
+
+    def _blame_first_pivot(self) -> None:
+        """Notes matrices that begin with NaN; others with NaN have results."""
+        first = self._load(self.a, "0", "0", self.rows)
+        self._blame(self.code.let(f"fcmp uno {self.type} {first}, {first}"))
 
     def _determinant(self) -> None:
         code, n = self.code, self.rows

@@ -16,6 +16,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import conjugate, constant, spec_of, unbroadcast
 from intaglio.ops.linalg.lapack import (
+    cholesky,
     inverse,
     lapack,
     small_matrices,
@@ -98,7 +99,10 @@ def _by_columns(x: Any, vector: Any) -> Any:
 
 @op
 class Cholesky(Op):
-    """L with input = L @ L^H, from the lower triangle of the input."""
+    """L with input = L @ L^H, from the lower triangle of the input.
+
+    A matrix that is not positive definite has NaN in the lower triangle; TensorFlow 2.21 was asked.
+    """
 
     signature = "input: T -> output: T"
     T = TYPES
@@ -108,11 +112,10 @@ class Cholesky(Op):
         return Spec(input.dtype, shaped(*matrix_dims(input)))
 
     def kernel(self, input):
-        text = "Cholesky decomposition was not successful. The input might not be valid."
         x = matrices(input)
         found = small_matrices("cholesky", x)
         if found is None:
-            found = carried_out(np.linalg.cholesky, text, x)
+            found = cholesky(x)
         return found.astype(input.dtype, copy=False)
 
     def gradient(self, output, doutput) -> Any:
@@ -135,8 +138,9 @@ class MatrixInverse(Op):
         return Spec(input.dtype, shaped(*matrix_dims(input)))
 
     def kernel(self, input, adjoint):
-        x = matrices(input)
-        found = carried_out(inverse, "Input is not invertible.", x)
+        x, text = matrices(input), "Input is not invertible."
+        check_first_pivot(x, text)
+        found = carried_out(inverse, text, x)
         if adjoint:
             found = np.ascontiguousarray(found.swapaxes(-1, -2).conj())
         return found.astype(input.dtype, copy=False)
@@ -172,9 +176,19 @@ def _check_rows(a: Any, b: Any) -> None:
         )
 
 
+def check_first_pivot(x: Any, text: str) -> None:
+    """Raises InvalidArgumentError for a matrix that begins with NaN.
+
+    TensorFlow 2.21 looks for pivots that are 0: a NaN among them is passed over unless it is the first.
+    """
+    if x.shape[-1] and np.isnan(x[..., 0, 0]).any():
+        raise invalid_argument(text)
+
+
 def _solve(matrix: Any, rhs: Any, adjoint: bool, text: str) -> Any:
     a, b = matrices(matrix), matrices(rhs, square=False)
     _check_rows(a, b)
+    check_first_pivot(a, text)
     # A matrix of one rank less would be vectors to NumPy 1.
     b = b.reshape((1,) * (a.ndim - b.ndim) + b.shape)
     return carried_out(solution, text, a, b, adjoint).astype(rhs.dtype, copy=False)
@@ -203,7 +217,10 @@ class MatrixSolve(Op):
 
 @op
 class MatrixTriangularSolve(Op):
-    """x with matrix @ x = rhs for a triangular matrix; batches broadcast."""
+    """x with matrix @ x = rhs for a triangular matrix; batches broadcast.
+
+    Divided by a 0 on the diagonal, as in TensorFlow 2.21, x is infinite or NaN.
+    """
 
     signature = "matrix: T, rhs: T; lower: bool = True, adjoint: bool = False -> output: T"
     T = (bfloat16, *TYPES)
@@ -220,8 +237,6 @@ class MatrixTriangularSolve(Op):
             return found
         try:
             return triangular_solution(a, b, lower, adjoint).astype(rhs.dtype, copy=False)
-        except np.linalg.LinAlgError:
-            raise invalid_argument("Input matrix is not invertible.") from None
         except ValueError:
             raise invalid_argument(
                 f"In[0] and In[1] must have compatible batch dimensions: "
@@ -346,6 +361,11 @@ def _divided(x: Any, r: Any) -> Any:
     return adjoint(raw.MatrixTriangularSolve(r, adjoint(x), lower=False))
 
 
+def _is_lost(x: Any) -> bool:
+    """Whether TensorFlow 2.21 finds no eigenvalues: infinities on the diagonal have NaN as theirs."""
+    return bool(np.isnan(np.tril(x)).any() or np.isinf(np.tril(x, -1)).any())
+
+
 @op
 class SelfAdjointEigV2(Op):
     """(eigenvalues in ascending order, eigenvectors) of the lower triangle's matrix."""
@@ -361,6 +381,8 @@ class SelfAdjointEigV2(Op):
     def kernel(self, input, compute_v):
         text = "Self-adjoint eigen decomposition was not successful. The input might not be valid."
         x, dtype = matrices(input), input.dtype
+        if x.shape[-1] > 1 and not np.isfinite(x).all() and _is_lost(x):
+            raise invalid_argument(text)
         if not compute_v:
             values = carried_out(np.linalg.eigvalsh, text, x)
             return values.astype(dtype), np.zeros(0, dtype)
@@ -404,13 +426,18 @@ class Svd(Op):
     def kernel(self, input, compute_uv, full_matrices):
         x, dtype = matrices(input, square=False), input.dtype
         text = "Singular value decomposition did not converge."
-        if not np.isfinite(x).all():  # LAPACK may loop for ever on infinities, not on NaN
-            x = np.where(np.isfinite(x), x, np.nan)
+        # LAPACK may loop for ever on infinities; TensorFlow 2.21 gives NaN for these and for NaN.
+        beyond = ~np.isfinite(x).all((-1, -2))
+        if beyond.any():
+            x = np.where(beyond[..., None, None], x.dtype.type(0), x)
         if not compute_uv:
             values = carried_out(np.linalg.svd, text, x, False, False)
+            values[beyond] = np.nan
             return values.astype(dtype), np.zeros(0, dtype), np.zeros(0, dtype)
         u, s, vh = carried_out(np.linalg.svd, text, x, full_matrices)
         v = np.ascontiguousarray(vh.swapaxes(-1, -2).conj())
+        for part in (s, u, v):
+            part[beyond] = np.nan
         return s.astype(dtype), u.astype(dtype, copy=False), v.astype(dtype, copy=False)
 
     def gradient(self, input, s, u, v, ds, du, dv, compute_uv, full_matrices) -> Any:

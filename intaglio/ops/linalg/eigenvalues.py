@@ -16,6 +16,7 @@ from intaglio.ops.families import constant
 from intaglio.ops.linalg.decomposition import (
     adjoint,
     carried_out,
+    check_first_pivot,
     matrices,
     matrix_dims,
     product,
@@ -84,6 +85,7 @@ def factorise(a: Any) -> tuple[Any, Any]:
     By LAPACK, or for many small matrices step by step: each step chooses, swaps and clears a column
     in all matrices of the batch at once.
     """
+    check_first_pivot(a, "Input is not invertible.")
     flat = a.reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
     if flat.shape[0] < max(flat.shape[-1], MIN_STEPPED_BATCH):
         found = carried_out(factors, "Input is not invertible.", flat)

@@ -8,6 +8,7 @@ built with another library is left as it is.
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -123,26 +124,40 @@ def small_matrices(
     return found.reshape(*batch, *found.shape[1:])
 
 
+def cholesky(a: np.ndarray) -> np.ndarray:
+    """The lower factors of matrices; for one that has none the lower triangle is NaN."""
+    try:
+        return lapack(np.linalg.cholesky, a)
+    except np.linalg.LinAlgError:
+        result = np.tril(np.full_like(a, np.nan))
+        for matrix, found in zip(
+            a.reshape(-1, *a.shape[-2:]), result.reshape(-1, *a.shape[-2:]), strict=True
+        ):
+            with contextlib.suppress(np.linalg.LinAlgError):
+                found[...] = lapack(np.linalg.cholesky, matrix)
+        return result
+
+
 def triangular_solution(a: Any, b: Any, lower: bool, adjoint: bool) -> np.ndarray:
     """x with a @ x = b for the triangles of matrices `a` [..., n, n], or for their adjoints.
 
-    The batches of `a` and `b` broadcast. Raises LinAlgError for a 0 on a diagonal.
+    The batches of `a` and `b` broadcast. A 0 on a diagonal divides: the rest is infinite or NaN.
     """
-    if (np.diagonal(a, axis1=-2, axis2=-1) == 0).any():
-        raise np.linalg.LinAlgError("Singular matrix")
+    singular = (np.diagonal(a, axis1=-2, axis2=-1) == 0).any()
     batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     # A copy, which becomes the solution.
     x = np.array(np.broadcast_to(b, (*batch, *b.shape[-2:])), order="C")
     functions = lapack_functions(x.dtype.char)
     if not x.size:
         return x
+    wide = np.broadcast_to(a, (*batch, *a.shape[-2:]))
+    if singular or math.prod(batch) >= BATCH_PER_STEP * a.shape[-1]:
+        with np.errstate(all="ignore"):
+            _substitute(wide.conj().swapaxes(-1, -2) if adjoint else wide, x, lower != adjoint)
+        return x
     if functions is None:
         triangle = np.tril(a) if lower else np.triu(a)
         return lapack(np.linalg.solve, triangle.swapaxes(-1, -2).conj() if adjoint else triangle, x)
-    wide = np.broadcast_to(a, (*batch, *a.shape[-2:]))
-    if math.prod(batch) >= BATCH_PER_STEP * a.shape[-1]:
-        _substitute(wide.conj().swapaxes(-1, -2) if adjoint else wide, x, lower != adjoint)
-        return x
     wide = np.ascontiguousarray(wide)
     flat, solved = wide.reshape(-1, *a.shape[-2:]), x.reshape(-1, *b.shape[-2:])
     lapack(lambda m: functions.solve_triangular(m, solved, lower, adjoint), flat)
