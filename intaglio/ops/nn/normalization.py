@@ -43,29 +43,59 @@ class L2Loss(Op):
 
 # Elements that are normalised at a time: what is computed of them stays in cache.
 _BLOCK_ELEMENTS = 1 << 15
+# Neighbours on either side for which there is code: each is a slice of a loop's operand.
+_MAX_NATIVE_RADIUS = 16
 
 
 def _neighbours(x: np.ndarray, radius: int) -> np.ndarray:
-    """The sum over each channel and its `radius` neighbours on either side: [channels, pixels]."""
-    depth = len(x)
-    sums = np.zeros((depth + 1, *x.shape[1:]), np.float64)
-    np.cumsum(x, axis=0, out=sums[1:])
+    """The sum over each channel and its `radius` neighbours on either side: [pixels, channels].
+
+    Of few neighbours they are added one by one, as native code does. Rows lie one behind the other, with
+    zeros between them, so that a sum is one of whole arrays.
+    """
+    pixels, depth = x.shape
+    radius = min(radius, depth - 1)
+    if not radius:
+        return x
+    if radius > _MAX_NATIVE_RADIUS:
+        return _neighbours_of_many(x, radius)
+    stride = depth + radius
+    rows = np.zeros(pixels * stride + 2 * radius, x.dtype)
+    rows[radius : radius + pixels * stride].reshape(pixels, stride)[:, :depth] = x
+    count = pixels * stride
+    sums = rows[:count] + rows[1 : count + 1]
+    for at in range(2, 2 * radius + 1):
+        sums += rows[at : at + count]
+    return sums.reshape(pixels, stride)[:, :depth]
+
+
+def _neighbours_of_many(x: np.ndarray, radius: int) -> np.ndarray:
+    """The same by differences of running sums."""
+    pixels, depth = x.shape
+    sums = np.zeros((pixels, depth + 1), np.float64)
+    np.cumsum(x, axis=1, dtype=np.float64, out=sums[:, 1:])
     channels = np.arange(depth)
     upper = np.minimum(channels + radius + 1, depth)
     lower = np.maximum(channels - radius, 0)
-    return sums[upper] - sums[lower]
+    return (sums[:, upper] - sums[:, lower]).astype(x.dtype)
 
 
 def _power(norm: np.ndarray, beta: float) -> np.ndarray:
     """norm ** -beta, by square roots where they suffice."""
     if beta in (0.5, 0.75):
-        root = np.sqrt(norm)
-        return 1 / (root if beta == 0.5 else root * np.sqrt(root))
-    return norm**-beta
+        inverse = 1 / np.sqrt(norm)
+        return inverse if beta == 0.5 else inverse * np.sqrt(inverse)
+    return norm ** norm.dtype.type(-beta)
+
+
+def _norm(x: np.ndarray, radius: int, bias: float, alpha: float) -> np.ndarray:
+    """What is raised to a power, of [pixels, channels]."""
+    number = x.dtype.type
+    return _neighbours(np.square(x), radius) * number(alpha) + number(bias)
 
 
 def _by_pixels(function: Callable[..., np.ndarray], *arrays: np.ndarray) -> np.ndarray:
-    """The function of blocks of the arrays' pixels: [channels, pixels] of float64."""
+    """The function of blocks of the arrays' pixels: [pixels, channels], not of 16-bit floats."""
     first = arrays[0]
     depth = first.shape[-1]
     result = np.empty_like(first, order="C")
@@ -75,13 +105,9 @@ def _by_pixels(function: Callable[..., np.ndarray], *arrays: np.ndarray) -> np.n
     flat = [a.reshape(-1, depth) for a in (*arrays, result)]
     for at in range(0, len(flat[0]), step):
         blocks = [a[at : at + step] for a in flat]
-        wide = [b.T.astype(np.float64, order="C") for b in blocks[:-1]]
-        blocks[-1][...] = function(*wide).T
+        wide = [short_floats.widened(b) for b in blocks[:-1]]
+        blocks[-1][...] = function(*wide)
     return result
-
-
-# Neighbours on either side for which there is code: each is a slice of a loop's operand.
-_MAX_NATIVE_RADIUS = 16
 
 
 def _neighbours_of(x: Any, radius: int) -> Any:
@@ -143,8 +169,7 @@ class LRN(Op):
             raise invalid_argument("in must be 4-dimensional")
 
         def normalised(x: np.ndarray) -> np.ndarray:
-            norm = bias + alpha * _neighbours(np.square(x), depth_radius)
-            return x * _power(norm, beta)
+            return x * _power(_norm(x, depth_radius, bias, alpha), beta)
 
         return _by_pixels(normalised, input)
 
@@ -186,9 +211,9 @@ class LRNGrad(Op):
             )
 
         def backwards(d: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-            norm = bias + alpha * _neighbours(np.square(x), depth_radius)
-            neighbour_sums = _neighbours(d * y / norm, depth_radius)
-            return d * _power(norm, beta) - 2 * alpha * beta * x * neighbour_sums
+            norm = _norm(x, depth_radius, bias, alpha)
+            away = x * _neighbours(d * y / norm, depth_radius)
+            return d * _power(norm, beta) - away * x.dtype.type(2 * alpha * beta)
 
         return _by_pixels(backwards, input_grads, input_image, output_image)
 
