@@ -138,9 +138,8 @@ def tiered(graph: Graph, trains: bool) -> Runnable:
     if not trains and compiles_ahead(graph):
         return _ahead(graph)
     optimized = _taken(graph)
-    run = native.interpreted(optimized, interpreter.compiled(optimized))
     free = trains and not OPTIONS.deterministic and whole_graph.is_arithmetic(optimized)
-    return native.tiered(optimized, run, _hot if free else None)
+    return native.tiered(optimized, interpreter.compiled(optimized), _hot if free else None)
 
 
 def writes_to(graph: Graph, variables: Sequence[SymbolicTensor]) -> bool:

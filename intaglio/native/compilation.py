@@ -31,16 +31,45 @@ def looped(graph: Graph) -> interpreter.Compiled:
     if not constants_agree(graph):
         return interpreter.compiled(graph)
     fused = pipeline.run(graph, Graphs.EXACT)
-    kernels: dict[int, Callable[..., Any]] = {}
-    for node in fused.nodes:
-        if node.op is raw._FusedElementwise:
-            loop = kernels[id(node)] = FusedKernel(node.attrs["body"])
-            loop.prepare([v.dims for v in node.inputs])
+    loops = _loops_of(fused)
 
     def kernel(node: Node) -> Callable[..., Any] | None:
-        return kernels.get(id(node)) or outer_control_flow.kernel(node, _looped_too)
+        return loops.get(id(node)) or outer_control_flow.kernel(node, _looped_too)
 
     return interpreter.compiled_with(fused, kernel)
+
+
+def _loops_of(graph: Graph) -> dict[int, FusedKernel]:
+    """The loops of a graph, compiled, by the ids of their nodes."""
+    loops: dict[int, FusedKernel] = {}
+    for node in graph.nodes:
+        if node.op is raw._FusedElementwise:
+            loop = loops[id(node)] = FusedKernel(node.attrs["body"])
+            loop.prepare([v.dims for v in node.inputs])
+    return loops
+
+
+def exact(graph: Graph) -> interpreter.Compiled:
+    """The graph interpreted, with native functions for what gives the bits of its kernels."""
+    if not entry.AVAILABLE or not constants_agree(graph):
+        return looped(graph)
+    regions = Regions(graph, exact=True)
+    if regions.whole is not None:
+        return regions.whole.forget()
+    loops = _loops_of(regions.mixed)
+
+    def kernel(node: Node) -> Callable[..., Any] | None:
+        program = regions.programs.get(id(node.attrs.get("body")))
+        if program is not None:
+            return program.forget()
+        return loops.get(id(node)) or outer_control_flow.kernel(node, _exact_too)
+
+    return interpreter.compiled_with(regions.mixed, kernel)
+
+
+def _exact_too(graph: Graph) -> interpreter.Compiled:
+    compiler = interpreter.compiler_of(graph)
+    return exact(graph) if compiler is None else interpreter.repeated(graph)
 
 
 def _looped_too(graph: Graph) -> interpreter.Compiled:

@@ -15,14 +15,15 @@ from intaglio.opdef.machine_code import WORK_PER_FUNCTION
 from intaglio.opdef.op import Op
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
-# Seconds of the interpreter for an op; and for an element of its results if the op moves or adds, if it is a
-# function such as exp, and for other kernels (sorts, scans, transforms).
-PER_OP = 2e-6
+# Seconds of the interpreter for an op whose kernel is one step of NumPy's, or several (sorts, scans, products
+# over named axes); and for an element of its results if the op moves or adds, if it is a function such as
+# exp, and for other kernels.
+PER_OP, PER_OP_OF_OTHERS = 2e-6, 1.5e-5
 PER_ELEMENT, PER_FUNCTION, PER_ELEMENT_OF_OTHERS = 5e-10, 3e-9, 6e-9
 # Seconds for a multiplication of a bilinear op.
 PER_MULTIPLICATION = 1e-10
 # Seconds of the compiler for a graph, and for an op in it.
-PER_GRAPH, PER_COMPILED = 8e-2, 8e-4
+PER_GRAPH, PER_COMPILED = 8e-2, 3e-4
 # The assumed trip count of a loop where it does not follow from the graph: typical, and cautious.
 UNKNOWN_TRIP_COUNT_ESTIMATE, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE = 16, 3
 
@@ -79,12 +80,13 @@ def _kernel_seconds(node: Node) -> float:
     operands = sorted([v.spec.count or 0 for v in node.inputs], reverse=True)
     if op.bilinear:
         multiplications = math.sqrt(math.prod(operands[:2]) * results)
-        return PER_ELEMENT * results + PER_MULTIPLICATION * multiplications
+        several = PER_OP_OF_OTHERS if op.has_lists else 0.0
+        return several + PER_ELEMENT * results + PER_MULTIPLICATION * multiplications
     if not operands:
         return PER_ELEMENT * results
     if op.reduces:
         return PER_ELEMENT * operands[0]
-    return PER_ELEMENT_OF_OTHERS * max(results, operands[0])
+    return PER_OP_OF_OTHERS + PER_ELEMENT_OF_OTHERS * max(results, operands[0])
 
 
 _BY_OPERANDS = -1.0  # says that the cost depends on the operands too

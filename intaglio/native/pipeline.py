@@ -49,6 +49,8 @@ class Graphs(enum.Flag):
     # the bits of NumPy's kernels. Its branches and bodies become separate functions.
     INTERPRETED = enum.auto()
     EXACT = enum.auto()
+    # The same, where all parts that give the bits of NumPy's kernels become functions.
+    EXACT_REGIONS = enum.auto()
 
 
 class Step(NamedTuple):
@@ -93,11 +95,11 @@ LOWERING_PASSES: list[Step] = [
     # Before regions, whose size is limited by the number of nodes.
     Step("large graphs", expand_large, CALLED),
     # Nodes with code become `_Program` nodes, whose bodies are NATIVE graphs.
-    Step("regions", outline_regions, MIXED),
+    Step("regions", outline_regions, MIXED | Graphs.EXACT_REGIONS),
     # After regions: the remaining elementwise ops share kernels.
     Step("loops", fuse_worthwhile, MIXED | Graphs.INTERPRETED),
     # The same for graphs that must keep their bits.
-    Step("exact loops", fuse_exact, Graphs.EXACT),
+    Step("exact loops", fuse_exact, Graphs.EXACT | Graphs.EXACT_REGIONS),
     # Before expansion: a sum takes the gradient of one index in place.
     Step("index slices", split_slices, NATIVE),
     # Early in a native function: the ops of an expression take part in all that follows.

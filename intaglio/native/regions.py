@@ -12,8 +12,10 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import resource, variant
+from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native import pipeline
+from intaglio.native.analysis import exactness
 from intaglio.native.analysis.sizes import numeric
 from intaglio.native.kernels.node_selection import PARTS, kernel_of
 from intaglio.native.kernels.sequence import has_steps
@@ -21,7 +23,7 @@ from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.registry import has_code, lacking
 from intaglio.native.passes import partitioning
 from intaglio.native.passes.decompositions import expression
-from intaglio.native.passes.elementwise_fusion import can_compile
+from intaglio.native.passes.elementwise_fusion import can_compile, is_elementwise, is_exact
 from intaglio.native.passes.expansions import can_expand
 from intaglio.native.passes.store_forwarding import UPDATES
 from intaglio.native.pipeline import Graphs
@@ -38,13 +40,17 @@ class Regions:
     interpreted, with `_Program` nodes, and with loops for the elementwise ops outside of them.
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, exact: bool = False) -> None:
+        """With `exact` only what gives the bits of NumPy's kernels is native."""
         self.graph = graph
+        self._graphs = Graphs.EXACT_REGIONS if exact else Graphs.MIXED
         self.programs: dict[int, Program] = {}  # by the graph of each
         # Why a node is in no program, by the id of the node in the graph.
         self.reasons: dict[int, str] = {}
         for node in graph.nodes:
             reason = obstacle(node)
+            if exact and not keeps_bits(node):
+                reason = reason or f"{node.op.name}, which rounds otherwise"
             if reason:
                 self.reasons[id(node)] = reason
         self.whole: Program | None = None
@@ -81,7 +87,7 @@ class Regions:
     def _partition(self, outside: dict[int, str]) -> None:
         """Sets `mixed` to the graph partitioned with these nodes outside of all programs."""
         self.graph.derived[partitioning.OUTSIDE] = outside
-        self.mixed = pipeline.run(self.graph, Graphs.MIXED)
+        self.mixed = pipeline.run(self.graph, self._graphs)
 
     def _origin(self, node: Node) -> Node | None:
         """The node of the graph that a program's node was rewritten from, found by source and name."""
@@ -127,6 +133,15 @@ def may_be_native(op: Op) -> bool:
         or may_have_code(op)
         or any([rule in op.rules for rule in expressions])
     )
+
+
+def keeps_bits(node: Node) -> bool:
+    """True if native code of a node gives the bits of its kernel, with that of its branches and bodies.
+
+    So do functions of large arrays, which are machine code everywhere.
+    """
+    exact = exactness.is_exact(node) or (is_elementwise(node.op) and is_exact(node))
+    return exact and all([keeps_bits(n) for g in walk.attached(node) for n in g.nodes])
 
 
 def obstacle(node: Node) -> str:

@@ -1,12 +1,12 @@
 """Tiered compilation: functions without `jit_compile` become native code where that pays.
 
-Loops whose ops all give the same bits natively as interpreted change over as soon as the code is
-there, which is compiled in the background: only the time differs. The time that the interpreter has
-spent on them decides whether it is worth it. Other graphs may differ in the last bits (products,
-sums, exponentials). Those that give something else with every call, as steps of training do, change
+What gives the same bits natively as interpreted, be it a graph or parts of one, changes over as soon as
+the code is there, which is compiled in the background: only the time differs. The time that the interpreter
+has spent on the graph decides whether it is worth it. Other ops may differ in the last bits (products,
+sums, exponentials). Graphs that give something else with every call, as steps of training do, change
 over at a call whose number follows from the graph alone, not from the time: a program gives the
-same numbers every time it is run. Those that two calls may give the same are compiled before their
-first call or never, which follows from the graph alone, too.
+same numbers every time it is run. Those that two calls may give the same are compiled as a whole before
+their first call or never, which follows from the graph alone, too.
 """
 
 from __future__ import annotations
@@ -23,25 +23,26 @@ from intaglio.base.errors import OpError
 from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.log import logger
 from intaglio.ir import walk
-from intaglio.ir.graph import Graph, Node
+from intaglio.ir.graph import Graph
 from intaglio.native import fallback, first_call
+from intaglio.native.analysis.exactness import is_exact
 from intaglio.native.cost_model import (
     PER_GRAPH,
     UNKNOWN_TRIP_COUNT_LOW_ESTIMATE,
     compiler_seconds,
     interpreted_seconds,
 )
-from intaglio.opdef import raw
 from intaglio.runtime.call_state import streams
 
 Run = Callable[..., tuple[Any, ...]]
 # Compiles a graph: with its shapes as they are, or specialised for these shapes of the inputs.
 Make = Callable[..., Run | None]
-# Seconds of interpretation after which a graph is compiled: about the time of the compilation.
-HOT_SECONDS = 0.03
+# Seconds of interpretation after which a graph is compiled: a share of the compilation's time, and no more
+# than a user waits for.
+HOT_SHARE, MAX_HOT_SECONDS = 0.4, 0.3
 MIN_CALLS, MAX_CALLS = 4, 160
 # A graph is compiled before its first call if that takes no longer than this number of interpreted calls.
-MAX_BREAK_EVEN_CALLS = 50
+MAX_BREAK_EVEN_CALLS = 100
 # Estimated seconds of a call below which the interpreter is as fast as native code.
 MIN_INTERPRETED_SECONDS = 5e-6
 # Maximum number of shapes with a count of calls, where a trace leaves dimensions open.
@@ -49,28 +50,23 @@ MAX_COUNTED_SHAPES = 16
 
 
 def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
-    """The interpreted graph, or a function that changes over to native code once it is hot.
+    """A graph that is interpreted as `run`, or a function that changes over to native code once it is hot.
 
-    `make` compiles a graph whose last bits that may change; None for a graph that must stay interpreted
-    then, such as one with strings, files or calls of Python.
+    `make` compiles a graph whose last bits that may change; None for a graph that must keep its bits, such
+    as one with strings, files or calls of Python.
     """
-    graphs = [*walk.nested(graph), graph]
-    nodes = [n for g in graphs for n in g.nodes]
-    if any(n.op.control_flow == "loop" for n in nodes) and all(_is_exact(n) for n in nodes):
+    nodes = [n for g in (*walk.nested(graph), graph) for n in g.nodes]
+    if all(map(is_exact, nodes)) and not all([n.op.free for n in nodes]):
         return Timed(graph, run, _whole)
+    interpreted: Callable[..., Run] = later.named("intaglio.native.interpreting:interpreted")
     seconds = interpreted_seconds(graph)
     if make is None or seconds < MIN_INTERPRETED_SECONDS:
-        return run
+        return interpreted(graph, run, in_parts=True)
+    run = interpreted(graph, run)
     calls = min(max(int(compiler_seconds(graph) / seconds), MIN_CALLS), MAX_CALLS)
     if all(shapes.known(v.dims) for v in graph.inputs):
         return Counted(graph, run, make, calls)
     return Shapes(graph, run, make, calls)
-
-
-def _is_exact(node: Node) -> bool:
-    """True for an op whose native code gives the kernel's bits, except roots of complex numbers."""
-    root = node.op is raw.Sqrt and node.outputs[0].dtype.is_complex
-    return node.op.native_exact and not root
 
 
 def is_profitable(graph: Graph) -> bool:
@@ -102,20 +98,22 @@ after_fork(_forked)
 
 
 class Background:
-    """A graph as a function that is interpreted until there is native code for it.
-
-    `native` is True once calls run that code.
-    """
+    """A graph as a function that is interpreted until there is native code for it."""
 
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:
         self.run = self._interpreted = run
         self.compiling: threading.Thread | None = None
-        self.native = False
+        self.agreed = False  # whether the first call of the code was right
         self._graph: Graph | None = graph
         self._make = make
         # The graph, until one thread has checked its code.
         self._unchecked: Graph | None = graph
         self._checking = lasting_lock()
+
+    @property
+    def native(self) -> bool:
+        """True once the function is the code."""
+        return self.agreed
 
     def compile(self) -> None:
         """Starts the compilation in a thread."""
@@ -167,14 +165,14 @@ class Background:
         with self._checking:
             graph = self._unchecked
             if graph is not None:
-                results, self.native = first_call.call(
+                results, self.agreed = first_call.call(
                     graph, run, self._interpreted, arrays, streams(graph)
                 )
                 self._unchecked = None
-                self.run = run if self.native else self._interpreted
+                self.run = run if self.agreed else self._interpreted
                 return results
         # Another thread has checked the code meanwhile.
-        self.run = run if self.native else self._interpreted
+        self.run = run if self.agreed else self._interpreted
         return self.run(*arrays)
 
 
@@ -207,7 +205,7 @@ class Timed(Background):
 
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:
         super().__init__(graph, run, make)
-        self._left = HOT_SECONDS
+        self._left = min(HOT_SHARE * compiler_seconds(graph), MAX_HOT_SECONDS)
 
     @property
     def state(self) -> str:

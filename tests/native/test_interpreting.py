@@ -7,8 +7,9 @@ import pytest
 
 from intaglio import tf
 from intaglio.native import compilation, tiers
-from intaglio.native.interpreting import Looped
+from intaglio.native.interpreting import InParts, Looped
 from intaglio.native.passes import elementwise_fusion
+from intaglio.native.regions import Regions
 from intaglio.optimize.pipeline import optimize
 
 
@@ -70,7 +71,7 @@ def test_functions_of_large_arrays_are_machine_code_everywhere(rows):
 
 
 def test_a_graph_that_takes_long_changes_over_by_itself(monkeypatch):
-    monkeypatch.setattr(tiers, "HOT_SECONDS", 0.0)
+    monkeypatch.setattr(tiers, "HOT_SHARE", 0.0)
     f = tf.function(lambda x: x * 2.0 + 1.0, jit_compile=False)
     run = f.get_concrete_function(X).optimized_run()
     interpreted = run.run
@@ -132,3 +133,94 @@ def test_bodies_and_called_functions_have_loops_too(monkeypatch):
     before, after = changed(f, X)
     np.testing.assert_array_equal(before(X)[0], after(X)[0])
     assert ops_of(made[0]) == ["Abs", "Sqrt", "Mul", "AddV2"]
+
+
+# -- parts that give the same bits -----------------------------------------------------------
+
+
+def parts_of(f, *args):
+    """The function interpreted, and with its parts as native functions; and the ops of each part."""
+    run = f.get_concrete_function(*args).optimized_run()
+    assert isinstance(run, InParts)
+    graph = optimize(f.get_concrete_function(*args).frozen)
+    regions = Regions(graph, exact=True)
+    bodies = [n.attrs["body"] for n in regions.mixed.nodes if n.op.name == "_Program"]
+    before = run.run
+    run.compile()
+    run.compiling.join()
+    assert run.run is not before
+    return before, run, [ops_of(b) for b in bodies]
+
+
+def test_parts_around_ops_that_round_otherwise_are_native_functions():
+    @tf.function
+    def f(x, w):
+        y = tf.maximum(x * 2.0 - 1.0, 0.0) + 0.5
+        y = tf.tanh(y @ w)
+        return tf.where(y > 0.1, y * y, -y) + 1.0
+
+    x = np.random.default_rng(5).normal(size=(6, 7)).astype("f")
+    w = np.random.default_rng(6).normal(size=(7, 7)).astype("f")
+    before, run, parts = parts_of(f, x, w)
+    assert len(parts) == 2 and "Maximum" in parts[0] and "SelectV2" in parts[1]
+    assert "bits" in run.state
+    np.testing.assert_array_equal(before(x, w)[0], run(x, w)[0])
+    np.testing.assert_array_equal(before(x, w)[0], run(x, w)[0])
+    assert not run.native and "are compiled" in run.state
+
+
+def test_loops_that_are_exact_are_jumps_and_others_have_parts():
+    @tf.function
+    def f(x, n):
+        while tf.reduce_any(x < 10.0):
+            x = tf.where(x < 10.0, x * 2.0, x) + 1.0
+        for _ in tf.range(n):
+            x = tf.maximum(tf.exp(-x) - 0.5, x * 0.5) + 1.0
+        return x
+
+    x, n = np.linspace(1, 3, 5, dtype="f"), np.int32(4)
+    before, run, parts = parts_of(f, x, n)
+    assert any("StatelessWhile" in p for p in parts)
+    for _ in range(2):
+        np.testing.assert_array_equal(before(x, n)[0], run(x, n)[0])
+
+
+def test_effects_stay_in_their_order_and_happen_once(monkeypatch):
+    monkeypatch.setattr(tiers, "HOT_SHARE", 0.0)
+    v, seen = tf.Variable([1.0, 2.0]), []
+
+    @tf.function
+    def f(x):
+        v.assign(v * 2.0 + x)
+        tf.py_function(lambda a: seen.append(a.numpy().tolist()), [v + 0.0], [])
+        v.assign_sub(tf.maximum(x, 0.5) * 0.25)
+        return tf.exp(v) * 0.0 + v
+
+    x, expected = tf.constant([0.5, -0.5]), np.float32([1, 2])
+    for n in range(6):
+        result = f(x).numpy()
+        seen_then = expected * 2 + x.numpy()
+        expected = seen_then - np.maximum(x.numpy(), np.float32(0.5)) * np.float32(0.25)
+        np.testing.assert_array_equal(result, expected)
+        assert seen[n] == seen_then.tolist() and len(seen) == n + 1
+        run = f.get_concrete_function(x).optimized_run()
+        if run.compiling is not None:
+            run.compiling.join()
+    assert "are compiled" in run.state
+
+
+def test_an_error_in_a_part_is_that_of_its_node():
+    @tf.function
+    def f(x, i):
+        y = tf.exp(x) + 0.0
+        z = tf.gather(tf.maximum(x, 0.0) * 2.0, i)
+        return y, z + 1.0
+
+    x = np.ones(5, "f")
+    parts = parts_of(f, x, np.int32(1))[2]
+    assert parts
+    assert f(x, tf.constant(4))[1].numpy() == 3.0
+    for _ in range(2):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="is not in"):
+            f(x, tf.constant(5))
+    assert f(x, tf.constant(4))[1].numpy() == 3.0

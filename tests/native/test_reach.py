@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from intaglio.native.llvm import jit
-from intaglio.native.regions import may_have_code
+from intaglio.native.regions import may_be_native, may_have_code
 from intaglio.native.runtime import entry
 from tests.native import reach
 from tests.native.exactness import CLOSE_OPS
@@ -56,12 +56,8 @@ def test_the_page_and_the_table_name_ops_that_exist():
 
 
 def test_what_is_declared_exact_has_code_that_is_compared_bit_for_bit():
-    """Roots of complex numbers, which are close, are no case of `native_exact` (`tiers.py`)."""
+    """Roots of complex numbers, which are close, are no case of `native_exact` (`native/analysis/exactness.py`)."""
     exact = {n for n in calls.NAMES if calls.CATALOGUE[n].native_exact}
     assert not exact & CLOSE_OPS
-    without = {
-        n
-        for n in exact
-        if not may_have_code(calls.CATALOGUE[n]) and "scalar" not in calls.CATALOGUE[n].rules
-    }
-    assert without == {"Const", "Placeholder", "Rank", "Shape", "Size"}  # known or given
+    without = {n for n in exact if not may_be_native(calls.CATALOGUE[n])}
+    assert not without - {"Const", "Placeholder", "Rank", "Shape", "Size"}  # known or given

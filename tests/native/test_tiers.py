@@ -30,7 +30,7 @@ def compiled(run):
 
 
 def test_a_loop_that_takes_long_is_compiled_in_the_background(monkeypatch):
-    monkeypatch.setattr(tiers, "HOT_SECONDS", 0.0)
+    monkeypatch.setattr(tiers, "HOT_SHARE", 0.0)
     f = tf.function(collatz)
     concrete = f.get_concrete_function(tf.constant(27))
     run = concrete.optimized_run()
@@ -42,6 +42,27 @@ def test_a_loop_that_takes_long_is_compiled_in_the_background(monkeypatch):
     assert run.run is not interpreted
     for n in (1, 6, 27, 97):
         assert f(tf.constant(n)).numpy() == interpreted(np.asarray(n, np.int32))[0]
+
+
+def test_graphs_without_loops_are_compiled_too_if_all_ops_give_the_same_bits(monkeypatch):
+    monkeypatch.setattr(tiers, "HOT_SHARE", 0.0)
+
+    @tf.function
+    def step(road):
+        car = road >= 0
+        free = ~tf.roll(car, -1, 1)
+        v = tf.where(car & free, tf.minimum(road + 1, 5), -1)
+        return tf.maximum(v, tf.roll(road, 1, 1)) // 2
+
+    road = tf.constant(np.random.default_rng(0).integers(-1, 5, (4, 30)).astype(np.int32))
+    run = run_of(step, road)
+    assert isinstance(run, Timed)
+    expected = run.run(road.numpy())[0]
+    for _ in range(3):
+        np.testing.assert_array_equal(step(road), expected)
+        if run.compiling is not None:
+            run.compiling.join()
+    assert run.native and "compiled, for it took long" in step.compile_report()
 
 
 def test_functions_that_forbid_it_and_ops_that_round_otherwise_stay_interpreted():

@@ -195,6 +195,7 @@ def _hot_rows(indices: Any, size: int, on_value: Any, off_value: Any) -> np.ndar
 class OneHot(Op):
     """`on_value` at the positions that the indices name along a new dimension, else `off_value`."""
 
+    native_exact = True
     signature = "indices: TI, depth: int32, on_value: T, off_value: T; axis: int = -1 -> output: T"
     differentiable = False
     T = ALL

@@ -197,6 +197,7 @@ def _folded(x: Any, axis: int, before: int, after: int, offset: int) -> Any:
 class MirrorPadGrad(Op):
     """The gradient of MirrorPad: mirrored elements added to those they came from."""
 
+    native_exact = True
     mode = MODES
 
     signature = "input: T, paddings: Tpaddings; mode: str -> output: T"

@@ -291,6 +291,8 @@ class TensorScatterSub(TensorScatter):
 class TensorScatterExtreme(TensorScatter):
     """The smaller or larger of the update and what stood there stays."""
 
+    native_exact = True
+
     def gradient(self, doutput, tensor, indices, updates, output) -> Any:
         """The gradient goes to whichever value stayed, shared where several are equal."""
         dtype = tensor.dtype

@@ -175,6 +175,7 @@ def top_gradient(dvalues: Any, input: Spec, indices: Any) -> Any:
 class TopKV2(Op):
     """The k largest elements along the last dimension, from large to small, and their indices."""
 
+    native_exact = True
     index_type = (int16, int32, int64)
 
     signature = "input: T, k: Tk; sorted: bool = True, index_type: type = int32 -> values: T, indices: index_type"
@@ -201,6 +202,7 @@ class TopKV2(Op):
 class TopK(Op):
     """TopKV2 with k as an attribute."""
 
+    native_exact = True
     signature = "input: T; k: int, sorted: bool = True -> values: T, indices: int32"
     T = REAL
     batching = "leading"
@@ -224,6 +226,7 @@ class TopK(Op):
 class InTop(Op):
     """For each row of predictions, whether the target class is among the k largest."""
 
+    native_exact = True
     differentiable = False
     T = INDEX
     batched_inputs = 2
@@ -337,6 +340,7 @@ class NthElement(Op):
 class Bound(Op):
     """The insertion points of values in sorted rows; both are matrices with as many rows."""
 
+    native_exact = True
     signature = "sorted_inputs: T, values: T; out_type: type = int32 -> output: out_type"
     differentiable = False
     T = ALL

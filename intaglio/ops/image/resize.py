@@ -288,6 +288,7 @@ class ResizeNearestNeighbor(Op):
 class ResizeNearestNeighborGrad(Op):
     """The gradient of ResizeNearestNeighbor: pixels get the sum of what came from them."""
 
+    native_exact = True
     signature = (
         "grads: T, size: int32; align_corners: bool = False,"
         " half_pixel_centers: bool = False -> output: T"

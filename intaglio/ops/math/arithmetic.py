@@ -138,6 +138,7 @@ class Mul(Binary):
 class MulNoNan(Binary):
     """x * y, and 0 where y is 0 whatever x is."""
 
+    native_exact = True
     gradient_needs = CROSSED
     T = (*FLOATS, complex64, complex128)
 
@@ -203,6 +204,7 @@ def nonzero(y: Any, x: Any) -> Any:
 class Div(Binary):
     """x / y; integers are rounded towards zero."""
 
+    native_exact = True
     T = ALL_NUMBERS
     gradient_needs = QUOTIENT
 
@@ -293,6 +295,7 @@ class Remainder(Binary):
 class Mod(Remainder):
     """The remainder of x / y with the sign of x."""
 
+    native_exact = True
     T = (int32, int64, float16, bfloat16, float32, float64)
 
 
@@ -432,6 +435,7 @@ class Minimum(Extreme):
 class SquaredDifference(Binary):
     """conj(x - y) * (x - y)."""
 
+    native_exact = True
     blockwise = True
     T = (*FLOATS, int32, int64, complex64, complex128)
 
@@ -455,6 +459,7 @@ class SquaredDifference(Binary):
 class DivNoNan(Binary):
     """x / y, and 0 where y is 0."""
 
+    native_exact = True
     blockwise = True
     T = (float16, float32, bfloat16, float64, complex64, complex128)
 
@@ -551,6 +556,7 @@ class Square(Unary):
 class Inverse(Unary):
     """1 / x."""
 
+    native_exact = True
     T = SIGNED_NUMBERS
     compiled_when_complex = True
 
@@ -579,6 +585,7 @@ class Inv(Inverse):
 class InverseGradient(UnaryGradient):
     """-dy * y * y, the gradient of y = 1 / x."""
 
+    native_exact = True
     T = (*FLOATS, complex64, complex128)
     computes_wide = True
 

@@ -129,6 +129,7 @@ def _unsigned(x: Any, fits: Any, wanted: Any) -> Any:
 class Bitcast(Op):
     """The same bits as elements of another dtype."""
 
+    native_exact = True
     signature = "input: T; type: type -> output: type"
     T = (*NUMERIC, *QUANTIZED)
     type = T
@@ -178,6 +179,7 @@ class Part(Op):
 class Real(Part):
     """The real part."""
 
+    native_exact = True
     Tout = (float32, float64)
 
     def kernel(self, input, Tout):
@@ -194,6 +196,7 @@ class Real(Part):
 class Imag(Part):
     """The imaginary part."""
 
+    native_exact = True
     Tout = (float32, float64)
 
     def kernel(self, input, Tout):
@@ -236,6 +239,7 @@ def _pair(x: Any) -> DType:
 class Complex(Op):
     """Complex numbers of real and imaginary parts."""
 
+    native_exact = True
     Tout = (complex64, complex128)
 
     signature = "real: T, imag: T; Tout: type = complex64 -> out: Tout"
@@ -291,6 +295,7 @@ class ComplexAbs(Op):
 class Conj(Op):
     """The complex conjugate."""
 
+    native_exact = True
     signature = "input: T -> output: T"
     T = (*COMPLEX, variant)
     batching = "leading"

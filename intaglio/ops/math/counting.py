@@ -97,6 +97,7 @@ def _checked(values, size, weights) -> int:
 class Bincount(Op):
     """How often each integer occurs, or the sum of its weights."""
 
+    native_exact = True
     signature = "arr: int32, size: int32, weights: T -> bins: T"
     T = WEIGHTS
 
@@ -115,6 +116,7 @@ class Bincount(Op):
 class DenseBincount(Op):
     """How often each integer occurs, in all or in each row."""
 
+    native_exact = True
     signature = "input: Tidx, size: Tidx, weights: T; binary_output: bool = False -> output: T"
     Tidx = INDEX
     T = WEIGHTS

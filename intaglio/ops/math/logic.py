@@ -106,6 +106,8 @@ def _shift_counts(x: Any, y: Any) -> Any:
 class LeftShift(Bitwise):
     """x shifted left by y bits."""
 
+    native_exact = True
+
     def kernel(self, x, y):
         return np.left_shift(x, _shift_counts(x, y))
 
@@ -116,6 +118,8 @@ class LeftShift(Bitwise):
 @op
 class RightShift(Bitwise):
     """x shifted right by y bits; arithmetic for signed numbers."""
+
+    native_exact = True
 
     def kernel(self, x, y):
         return np.right_shift(x, _shift_counts(x, y))

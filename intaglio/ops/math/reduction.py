@@ -306,6 +306,7 @@ def _reduced_first(x: Any, spec: Spec, axis: Any) -> tuple[Any, Any, Any]:
 class ExtremeReduction(Reduction):
     """The largest or smallest element over the axes; NaN if there is one."""
 
+    native_exact = True
     T = ORDERED
 
     def gradient(self, doutput, input, output, axis, keep_dims) -> Any:

@@ -64,6 +64,7 @@ class Rint(Rounding):
 class Round(Unary):
     """The nearest whole number, the even one of two."""
 
+    native_exact = True
     T = (*FLOATS, int8, int16, int32, int64, complex64, complex128)
     differentiable = False
 
@@ -81,6 +82,7 @@ class Round(Unary):
 class Question(Op):
     """y = whether x is so, element by element."""
 
+    native_exact = True
     signature = "x: T -> y: bool"
     T = FLOATS
     differentiable = False

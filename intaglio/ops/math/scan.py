@@ -79,6 +79,8 @@ def scanned(x: Any, axis: Any, exclusive: bool, reverse: bool, ufunc: Any, start
 class Cumsum(Scan):
     """Running sums."""
 
+    native_exact = True
+
     def kernel(self, x, axis, exclusive, reverse):
         return scanned(x, axis, exclusive, reverse, np.add, 0)
 
@@ -144,6 +146,7 @@ class CumulativeLogsumexp(Scan):
 class IndexOfExtreme(Op):
     """The index along the dimension; the first one of several, never a NaN's."""
 
+    native_exact = True
     signature = "input: T, dimension: Tidx; output_type: type = int64 -> output: output_type"
     differentiable = False
     T = (*ORDERED, bool_)
@@ -228,6 +231,7 @@ class ArgMin(IndexOfExtreme):
 class LinSpace(Op):
     """`num` evenly spaced numbers from `start` to `stop`, both included."""
 
+    native_exact = True
     signature = "start: T, stop: T, num: Tidx -> output: T"
     differentiable = False
     T = FLOATS

@@ -354,6 +354,7 @@ def _gathered_or_zeros(params: Any, ids: Any) -> tuple[Any, Any, Any]:
 class UnsortedExtreme(UnsortedSegments):
     """The largest or smallest of each segment; the type's extreme for an empty one."""
 
+    native_exact = True
     T = ORDERED
 
     def gradient(self, doutput, data, segment_ids, num_segments, output) -> Any:

@@ -45,6 +45,7 @@ def _same_shape(name: str, inputs: list[Any]) -> None:
 class AddN(Op):
     """The sum of tensors of one shape."""
 
+    native_exact = True
     signature = "inputs: N*T -> sum: T"
     T = (*ALL_NUMBERS, variant)
     batching = "alike"
@@ -109,6 +110,7 @@ class AccumulateNV2(Op):
 class ClipByValue(Op):
     """t clipped to two limits, each a scalar or of the shape of t."""
 
+    native_exact = True
     blockwise = True
     signature = "t: T, clip_value_min: T, clip_value_max: T -> output: T"
     T = ALL_NUMBERS
@@ -151,6 +153,7 @@ class ClipByValue(Op):
 class Cross(Op):
     """The cross product of vectors of length 3, which are the last dimension."""
 
+    native_exact = True
     signature = "a: T, b: T -> product: T"
     T = (
         float32,

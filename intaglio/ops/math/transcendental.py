@@ -66,6 +66,8 @@ class Sqrt(Analytic):
 class SqrtGrad(AnalyticGradient):
     """The gradient of Sqrt by its output: dy / (2 y)."""
 
+    native_exact = True
+
     def kernel(self, y, dy):
         y = np.conjugate(y) if y.dtype.kind == "c" else y
         return zero_where(np.true_divide(np.multiply(y.dtype.type(0.5), dy), y), dy)
@@ -85,6 +87,8 @@ class SqrtGrad(AnalyticGradient):
 class Rsqrt(Analytic):
     """1 / sqrt(x)."""
 
+    native_exact = True
+
     def scalar(self, s, x):
         return s.div(s.const(1, like=x), s.sqrt(x))
 
@@ -95,6 +99,8 @@ class Rsqrt(Analytic):
 @op
 class RsqrtGrad(AnalyticGradient):
     """The gradient of Rsqrt by its output: -dy * y**3 / 2."""
+
+    native_exact = True
 
     def kernel(self, y, dy):
         y = np.conjugate(y) if y.dtype.kind == "c" else y
@@ -181,6 +187,7 @@ class Sigmoid(CompiledUnary, Analytic):
 class SigmoidGrad(AnalyticGradient):
     """The gradient of Sigmoid by its output: dy * y * (1 - y); conjugating is the caller's part."""
 
+    native_exact = True
     blockwise = True
 
     def kernel(self, y, dy):
@@ -328,6 +335,7 @@ class Tanh(Analytic):
 class TanhGrad(AnalyticGradient):
     """The gradient of Tanh by its output: dy * (1 - y * y); conjugating is the caller's part."""
 
+    native_exact = True
     blockwise = True
 
     def kernel(self, y, dy):
@@ -431,6 +439,8 @@ class Xlog1py(Guarded):
 @op
 class Xdivy(Guarded):
     """x / y, 0 where x is 0."""
+
+    native_exact = True
 
     def scalar(self, s, x, y):
         zero = s.const(0, like=x)

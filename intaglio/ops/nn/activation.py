@@ -92,6 +92,7 @@ class ReluGrad(ActivationGrad):
 class Relu6(Activation):
     """min(max(features, 0), 6)."""
 
+    native_exact = True
     T = REAL
 
     def scalar(self, s, features):
@@ -106,6 +107,7 @@ class Relu6(Activation):
 class Relu6Grad(ActivationGrad):
     """gradients where 0 < features < 6, else 0."""
 
+    native_exact = True
     T = REAL
 
     def scalar(self, s, gradients, features):
@@ -138,6 +140,7 @@ class Elu(Activation):
 class EluGrad(ActivationGradByOutput):
     """gradients * (outputs + 1) where outputs < 0, else gradients."""
 
+    native_exact = True
     computes_wide = True
 
     def scalar(self, s, gradients, outputs):
@@ -178,6 +181,8 @@ class Selu(Activation):
 class SeluGrad(ActivationGradByOutput):
     """The gradient of Selu by its outputs."""
 
+    native_exact = True
+
     def scalar(self, s, gradients, outputs):
         # In the outputs' own dtype: what is below zero ends in a rounded constant, where the slope
         # is 0.
@@ -196,6 +201,7 @@ class SeluGrad(ActivationGradByOutput):
 class LeakyRelu(Activation):
     """features where positive, else alpha * features."""
 
+    native_exact = True
     signature = "features: T; alpha: float = 0.20000000298023224 -> activations: T"
 
     def scalar(self, s, features, alpha):
@@ -212,6 +218,7 @@ class LeakyRelu(Activation):
 class LeakyReluGrad(ActivationGrad):
     """gradients where features > 0, else alpha * gradients."""
 
+    native_exact = True
     signature = "gradients: T, features: T; alpha: float = 0.20000000298023224 -> backprops: T"
 
     def scalar(self, s, gradients, features, alpha):
@@ -257,6 +264,7 @@ class SoftplusGrad(ActivationGrad):
 class Softsign(Activation):
     """features / (|features| + 1)."""
 
+    native_exact = True
     computes_wide = True
 
     def scalar(self, s, features):
@@ -271,6 +279,7 @@ class Softsign(Activation):
 class SoftsignGrad(ActivationGrad):
     """gradients / (|features| + 1) ** 2."""
 
+    native_exact = True
     computes_wide = True
 
     def scalar(self, s, gradients, features):

@@ -65,6 +65,7 @@ def _infer(value: Spec, bias: Spec, data_format: str) -> Spec:
 class BiasAdd(Op):
     """value + bias, the bias along the channels."""
 
+    native_exact = True
     signature = "value: T, bias: T; data_format: str = 'NHWC' -> output: T"
     T = NUMERIC
 
@@ -93,6 +94,7 @@ class BiasAdd(Op):
 class BiasAddV1(Op):
     """value + bias, the bias along the last dimension."""
 
+    native_exact = True
     signature = "value: T, bias: T -> output: T"
     T = NUMERIC
 

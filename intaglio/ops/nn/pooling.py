@@ -63,6 +63,7 @@ def _check_pooled(y: Any, along: Any) -> None:
 class MaxPool(Op):
     """The maximum of every window."""
 
+    native_exact = True
     signature = f"input: T; {ATTRS} -> output: T"
     T = MAX_TYPES
     batching = "examples"

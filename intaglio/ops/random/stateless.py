@@ -68,6 +68,7 @@ def _vector(spec: Spec, length: int, what: str) -> None:
 class StatelessRandomGetKeyCounter(Op):
     """The key and counter of a seed of two integers."""
 
+    native_exact = True
     signature = "seed: Tseed -> key: uint64, counter: uint64"
     differentiable = False
     Tseed = INDEX
@@ -99,6 +100,7 @@ class StatelessRandomGetAlg(Op):
 class StatelessRandomGetKeyCounterAlg(Op):
     """The key, counter and algorithm for a seed of two integers."""
 
+    native_exact = True
     signature = "seed: Tseed -> key: uint64, counter: uint64, alg: int32"
     differentiable = False
     Tseed = INDEX
@@ -142,6 +144,7 @@ class KeyedFloats(Op):
 class StatelessRandomUniformV2(KeyedFloats):
     """Floats in [0, 1)."""
 
+    native_exact = True
     draw = staticmethod(philox.uniform)
 
 
@@ -182,6 +185,7 @@ class SeededFloats(Op):
 class StatelessRandomUniform(SeededFloats):
     """Floats in [0, 1)."""
 
+    native_exact = True
     draw = staticmethod(philox.uniform)
 
 
@@ -206,6 +210,7 @@ class StatelessTruncatedNormal(SeededFloats):
 class StatelessRandomUniformIntV2(Op):
     """Integers in [minval, maxval), from a key and a counter."""
 
+    native_exact = True
     signature = (
         "shape: Tshape, key: uint64, counter: uint64, alg: int32,"
         " minval: dtype, maxval: dtype -> output: dtype"
@@ -231,6 +236,7 @@ class StatelessRandomUniformIntV2(Op):
 class StatelessRandomUniformInt(Op):
     """Integers in [minval, maxval), from a seed."""
 
+    native_exact = True
     signature = "shape: T, seed: Tseed, minval: dtype, maxval: dtype -> output: dtype"
     differentiable = False
     T = INDEX
@@ -254,6 +260,7 @@ class StatelessRandomUniformInt(Op):
 class StatelessRandomUniformFullIntV2(Op):
     """Integers over the whole range of the dtype, from a key and a counter."""
 
+    native_exact = True
     signature = (
         "shape: Tshape, key: uint64, counter: uint64, alg: int32;"
         " dtype: type = uint64 -> output: dtype"
@@ -277,6 +284,7 @@ class StatelessRandomUniformFullIntV2(Op):
 class StatelessRandomUniformFullInt(Op):
     """Integers over the whole range of the dtype, from a seed."""
 
+    native_exact = True
     signature = "shape: T, seed: Tseed; dtype: type = uint64 -> output: dtype"
     differentiable = False
     T = INDEX

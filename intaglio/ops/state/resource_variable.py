@@ -280,6 +280,7 @@ class ResourceCountUpTo(Op):
 class ResourceGather(Op):
     """Slices of the variable's value along dimension 0 (or `batch_dims`)."""
 
+    native_exact = True
     signature = (
         "resource: resource, indices: Tindices; dtype: type, batch_dims: int = 0,"
         " validate_indices: bool = True -> output: dtype"
@@ -387,6 +388,7 @@ def _misfit(indices: Any, updates: Any, array: Any) -> str:
 class ResourceScatter(Op):
     """Rows of the variable's value, named by indices, changed by rows of updates."""
 
+    native_exact = True
     signature = "resource: resource, indices: Tindices, updates: dtype -> "
     dtype: tuple[DType, ...] = (*NUMERIC, *QUANTIZED)
     Tindices = INDEX
@@ -497,6 +499,7 @@ class ResourceScatterUpdate(ResourceScatter):
 class ResourceScatterNd(Op):
     """Slices of the variable's value, named by rows of coordinates, changed by updates."""
 
+    native_exact = True
     signature = (
         "ref: resource, indices: Tindices, updates: T; use_locking: bool = True,"
         " bad_indices_policy: str = '' -> "
@@ -560,6 +563,7 @@ class ResourceScatterNdMax(ResourceScatterNd):
 class ResourceStridedSliceAssign(Op):
     """variable[begin:end:strides] = value."""
 
+    native_exact = True
     signature = f"ref: resource, begin: Index, end: Index, strides: Index, value: T; {MASKS} -> "
     T = ALL
     Index = INDEX
