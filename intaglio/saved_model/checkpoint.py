@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -48,15 +48,22 @@ class Checkpoint(AutoTrackable):
     1.0
     """
 
+    _names: list[str]
+    _counter: Variable | None
+
     def __init__(self, root: Any = None, **kwargs: Any) -> None:
         # A weak reference stays one: a root may hold the checkpoint itself.
         self._root_or_ref = root
         if root is not None:
             _trackable("root", self._root, wrapped=False)
-        self._names: list[str] = []
-        self._counter: Variable | None = None
         for name, value in sorted(kwargs.items()):
             setattr(self, name, _trackable(name, value() if _is_ref(value) else value))
+
+    def __new__(cls, *_: Any, **__: Any) -> Self:
+        # Classes of programs have parts without calling `__init__`.
+        self = super().__new__(cls)
+        vars(self).update(_names=list[str](), _counter=None, _root_or_ref=None)
+        return self
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name[:1] != "_" and name not in self._names and name != "save_counter":

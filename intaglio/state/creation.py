@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from intaglio.base.threads import Inherited
+from intaglio.trace.variable_creation import CREATORS
 
 Creator = Callable[..., Any]
 
@@ -37,14 +37,6 @@ class VariableAggregation(enum.Enum):
     ONLY_FIRST_REPLICA = 3
 
 
-class _Creators(Inherited):
-    def __init__(self) -> None:
-        self.stack: list[Creator] = []
-
-
-_creators = _Creators()
-
-
 @contextmanager
 def variable_creator_scope(variable_creator: Creator) -> Generator[None]:
     """`variable_creator(next_creator, **kwargs)` makes the block's variables.
@@ -58,11 +50,11 @@ def variable_creator_scope(variable_creator: Creator) -> Generator[None]:
     ...     int(tf.Variable(3))
     6
     """
-    _creators.stack.append(variable_creator)
+    CREATORS.stack.append(variable_creator)
     try:
         yield
     finally:
-        _creators.stack.pop()
+        CREATORS.stack.pop()
 
 
 def create(make: Creator, kwargs: dict[str, Any]) -> Any:
@@ -72,7 +64,7 @@ def create(make: Creator, kwargs: dict[str, Any]) -> Any:
         return make(**arguments)
 
     following: Creator = bottom
-    for creator in list(_creators.stack):
+    for creator in list(CREATORS.stack):
         following = _bound(creator, following)
     return following(**kwargs)
 

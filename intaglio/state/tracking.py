@@ -82,7 +82,8 @@ class Trackable:
                 "Trackable._track_trackable() can only be used to track objects of type Trackable. Got type "
                 f"{type(trackable)}."
             )
-        if not overwrite and self._lookup_dependency(name) not in (None, trackable):
+        present = self._lookup_dependency(name)
+        if not (overwrite or present is None or present is trackable):
             raise ValueError(
                 f"Called Trackable._track_trackable() with name='{name}', but a Trackable with this name is already "
                 "declared as a dependency. Names must be unique (or overwrite=True)."

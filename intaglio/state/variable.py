@@ -50,6 +50,10 @@ _ADDABLE = frozenset(NUMERIC)
 _NO_VALUE: Any = None
 
 
+# What `tf.Variable` takes beside its parameters, and hands to creators.
+_FOR_CREATORS = ("per_worker_variable",)
+
+
 class _Creating(type):
     """Calling `tf.Variable` goes through the current creators."""
 
@@ -58,7 +62,9 @@ class _Creating(type):
         def __call__(cls, *args: Any, **kwargs: Any) -> Any:
             if cls is not Variable:
                 return super().__call__(*args, **kwargs)
-            arguments = _arguments(*args, **kwargs)
+            # For creators of programs and strategies; there are no workers that share a variable.
+            of_workers = {k: kwargs.pop(k) for k in _FOR_CREATORS if k in kwargs}
+            arguments = {**_arguments(*args, **kwargs), **of_workers}
             return variable_creation.at_site(lambda: create(_placed, arguments))
 
 
@@ -226,6 +232,11 @@ class Variable(
     @property
     def _shared_name(self) -> str:
         return self._name.removesuffix(":0")
+
+    @property
+    def _in_graph_mode(self) -> bool:
+        """Whether the variable belongs to a graph that is no function's."""
+        return self._resource is None
 
     @property
     def _unique_id(self) -> str:
@@ -626,7 +637,7 @@ class ResourceVariable(Variable):
 def _placed(**arguments: Any) -> Variable:
     """The variable that creators make at last, on the device of the block."""
     kind: Any = ResourceVariable if is_host(created_on()) else HOOKS.variable_on
-    return kind(**arguments)
+    return kind(**{k: v for k, v in arguments.items() if k not in _FOR_CREATORS})
 
 
 class BoundVariable(Variable):

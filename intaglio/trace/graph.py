@@ -29,6 +29,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor
 from intaglio.trace.effects import Effects
 from intaglio.trace.recorder import Recorder
+from intaglio.trace.variable_creation import CREATORS
 
 # Eager tensors of at most this many elements become constants of the graph that uses them.
 MAX_CAPTURED_CONSTANT_ELEMENTS = 128
@@ -239,6 +240,20 @@ class Graph(GraphBuilder):
             raise RuntimeError("Graph is finalized and cannot be modified.")
         with self._recorder.on(None if not compute_device else self._recorder.device):
             return HOOKS.exporter.created(self, op_type, inputs, input_types, name, attrs)
+
+    @property
+    def _variable_creator_stack(self) -> list[tuple[int, Callable[..., Any]]]:
+        """The active creators of variables, which are the thread's: Keras 2 asks whether there are any."""
+        return list(enumerate(CREATORS.stack))
+
+    @_variable_creator_stack.setter
+    def _variable_creator_stack(self, stack: list[tuple[int, Callable[..., Any]]]) -> None:
+        CREATORS.stack[:] = [creator for _, creator in stack]
+
+    @property
+    def _graph_key(self) -> str:
+        """Text that no other graph has."""
+        return f"graph-key-{id(self)}/"
 
     def _create_op_from_tf_operation(self, c_op: Node, compute_device: bool = True) -> Node:
         """The operation itself: a node is the same for Python and for what executes it."""

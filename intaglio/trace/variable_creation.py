@@ -143,6 +143,16 @@ def admit(variable: Any) -> None:
             return
 
 
+class _Creators(Inherited):
+    """The functions through which variables are created, the innermost last."""
+
+    def __init__(self) -> None:
+        self.stack: list[Callable[..., Any]] = []
+
+
+CREATORS = _Creators()
+
+
 class _Collections(Inherited):
     """The collections that variables of plain graphs join, where they are not the usual ones."""
 
