@@ -99,16 +99,32 @@ class AdamOptimizer(Optimizer):
             self._zeros_slot(variable, "m", self._name)
             self._zeros_slot(variable, "v", self._name)
 
-    def _powers(self) -> list[Any]:
-        return [self._get_non_slot_variable(name) for name in ("beta1_power", "beta2_power")]
+    def _get_beta_accumulators(self) -> tuple[Any, Any]:
+        """The variables of beta1 ** steps and beta2 ** steps."""
+        first, second = [
+            self._get_non_slot_variable(name) for name in ("beta1_power", "beta2_power")
+        ]
+        return first, second
 
     def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
-        numbers = (*self._powers(), self._lr, self._beta1, self._beta2, self._epsilon)
+        numbers = (
+            *self._get_beta_accumulators(),
+            self._lr,
+            self._beta1,
+            self._beta2,
+            self._epsilon,
+        )
         slots = [self.get_slot(handle, name).handle for name in ("m", "v")]
         return raw.ResourceApplyAdam(handle.handle, *slots, *_values(handle, *numbers), grad)
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
-        numbers = (*self._powers(), self._lr, self._beta1, self._beta2, self._epsilon)
+        numbers = (
+            *self._get_beta_accumulators(),
+            self._lr,
+            self._beta1,
+            self._beta2,
+            self._epsilon,
+        )
         power1, power2, rate, beta1, beta2, epsilon = _values(handle, *numbers)
         rate = rate * raw.Sqrt(1 - power2) / (1 - power1)
         m = self._decayed(handle, "m", beta1, grad, indices)
@@ -128,7 +144,9 @@ class AdamOptimizer(Optimizer):
         with scopes.control_dependencies([o for o in update_ops if o is not None]):
             powers = [
                 power.assign(power * _value(beta, power))
-                for power, beta in zip(self._powers(), (self._beta1, self._beta2), strict=True)
+                for power, beta in zip(
+                    self._get_beta_accumulators(), (self._beta1, self._beta2), strict=True
+                )
             ]
         changed = [power.op if scopes.current_graph() is not None else None for power in powers]
         return grouped([*update_ops, *changed], name_scope)

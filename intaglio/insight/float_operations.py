@@ -63,6 +63,41 @@ def get_stats_for_node_def(graph: Any, node: Any, statistic_type: str) -> OpStat
     return OpStats(statistic_type, _count(graph.get_operation_by_name(node.name)))
 
 
+def shape_of_output(graph: Any, name: str) -> Any:
+    """The shape of the output that the input of a NodeDef names."""
+    op, _, index = name.removeprefix("^").partition(":")
+    return graph.get_operation_by_name(op).outputs[int(index or 0)].shape
+
+
+def unary_flops(graph: Any, node: Any, ops_per_element: int = 1) -> OpStats:
+    """So many for each element of the input."""
+    return OpStats("flops", _size(shape_of_output(graph, node.input[0])) * ops_per_element)
+
+
+def binary_flops(graph: Any, node: Any, ops_per_element: int = 1) -> OpStats:
+    """So many for each element of the result."""
+    return OpStats("flops", _size(shape_of_output(graph, node.name)) * ops_per_element)
+
+
+def reduction_flops(
+    graph: Any, node: Any, reduce_flops: int = 1, finalize_flops: int = 0
+) -> OpStats:
+    """So many for each element that is put together with another, and for each element of the result."""
+    before = _size(shape_of_output(graph, node.input[0]))
+    after = _size(shape_of_output(graph, node.name))
+    return OpStats("flops", before * reduce_flops + after * (finalize_flops - reduce_flops))
+
+
+def no_flops(graph: Any, node: Any) -> OpStats:
+    """None."""
+    return OpStats("flops", 0)
+
+
+def _size(shape: Any) -> int:
+    shape.assert_is_fully_defined()
+    return shape.num_elements()
+
+
 def float_operations(node: Node) -> int | None:
     """What is counted for a node; None where it is unknown, or shapes are."""
     function = _OF_PROGRAMS.get((node.op.name, "flops"))

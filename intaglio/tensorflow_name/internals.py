@@ -9,8 +9,10 @@ from typing import Any
 
 from intaglio.autograph import api
 from intaglio.autograph.calls import converted_call
+from intaglio.base.dtypes import float32
 from intaglio.base.threads import Inherited
 from intaglio.compat_v1.default_graphs import get_default_graph
+from intaglio.compat_v1.variable_scopes import get_variable
 from intaglio.opdef import convert, door, raw
 from intaglio.state.tracking import AutoTrackable, Trackable
 from intaglio.trace import scopes
@@ -90,6 +92,25 @@ def assign_moving_average(
     rate = raw.Sub(raw.Cast(1.0, DstT=dtype), raw.Cast(decay, DstT=dtype))
     change = raw.Mul(raw.Sub(variable.read_value(), raw.Cast(value, DstT=dtype)), rate)
     return variable.assign_sub(change)
+
+
+def add_variable(
+    trackable: Any,
+    name: str,
+    shape: Any = None,
+    dtype: Any = float32,
+    initializer: Any = None,
+    trainable: bool = True,
+) -> Any:
+    """A variable that is a part of an object under its name. Raises ValueError if there is one already."""
+    return trackable._add_variable_with_custom_getter(
+        name=name,
+        shape=shape,
+        dtype=dtype,
+        initializer=initializer,
+        getter=get_variable,
+        trainable=trainable,
+    )
 
 
 class DelegatingTrackableMixin:

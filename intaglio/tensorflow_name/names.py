@@ -81,6 +81,18 @@ PRIVATE: dict[str, dict[str, str]] = {
         "function_from_graph_def": "intaglio.compat_v1.constants:function_from_graph_def",
         "wrap_function": "intaglio.compat_v1.wrapped_functions:wrap_function",
     },
+    # Tests of tf_keras
+    "python.eager.backprop": _all(
+        "intaglio.tensorflow_name.gradient_functions",
+        "gradients_function implicit_grad implicit_val_and_grad make_vjp val_and_grad_function",
+    ),
+    "python.checkpoint.checkpoint": _all(_INTERNALS, "add_variable"),
+    "python.autograph.impl.api": _all("intaglio.base.errors", "AutoGraphError StagingError"),
+    # fastestimator
+    "python.ops.summary_ops_v2": _all(
+        "intaglio.tensorflow_name.summary_functions",
+        "always_record_summaries histogram image never_record_summaries scalar",
+    ),
     # DeepCTR
     "python.ops.rnn_cell": {
         name: f"intaglio.tf:compat.v1.nn.rnn_cell.{name}"
@@ -369,7 +381,7 @@ PRIVATE: dict[str, dict[str, str]] = {
         "IsBuiltWithNvcc=no IsMklEnabled=no enable_c_shapes=same assert_no_garbage_created=same assert_no_new_tensors=same "
         "assert_no_new_pyobjects_executing_eagerly=named deprecated_graph_mode_only "
         "disable_cudnn_autotune=same disable_mlir_bridge=named disable_xla=named "
-        "enable_control_flow_v2=same enable_output_all_intermediates=same for_all_test_methods "
+        "also_run_as_tf_function=same enable_control_flow_v2=same enable_output_all_intermediates=same for_all_test_methods "
         "is_mlir_bridge_enabled=no is_xla_enabled=no run_all_in_deprecated_graph_mode_only "
         "run_all_in_graph_and_eager_modes run_deprecated_v1 run_gpu_only "
         "run_in_graph_and_eager_modes run_v1_only run_v2_only skip_if with_control_flow_v2=same",
@@ -484,10 +496,19 @@ PRIVATE: dict[str, dict[str, str]] = {
         "variable_axis_size_partitioner",
     )
     | _all("intaglio.compat_v1.variable_scopes", "create_partitioned_variables"),
-    # DeepCTR
+    # keras_flops: statistics of op types that programs register
+    "python.profiler.internal.flops_registry": _all(
+        "intaglio.insight.float_operations",
+        "_binary_per_element_op_flops=binary_flops _reduction_op_flops=reduction_flops "
+        "_unary_op_flops=unary_flops _zero_flops=no_flops",
+    ),
+    "python.framework.graph_util": {
+        "tensor_shape_from_node_def_name": "intaglio.insight.float_operations:shape_of_output"
+    },
+    # tf_siren, DeepCTR
     "python.ops.init_ops_v2": _all(
         "intaglio.compat_v1.initializers",
-        "TruncatedNormal glorot_normal=GlorotNormal glorot_uniform=GlorotUniform",
+        "_compute_fans=fans TruncatedNormal glorot_normal=GlorotNormal glorot_uniform=GlorotUniform",
     ),
     "python.util.tf_decorator": _all(_INSPECT, "make_decorator unwrap"),
     "python.util.tf_inspect": _all(
