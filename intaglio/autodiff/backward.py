@@ -10,18 +10,18 @@ from intaglio.base.dtypes import variant
 from intaglio.opdef import door, raw
 from intaglio.opdef.indexed_slices import IndexedSlices, concatenated
 
-# Contributions to the gradient of each tensor, by key.
+# The contributions to the gradient of each tensor, by the tensor's key.
 Gradients = dict[int, list[Any]]
 
-# The gradient of an op with graphs among its attributes: of a node, wanted inputs and the
-# gradients of all outputs it makes the gradients of the wanted inputs.
+# The gradient of an op with graphs among its attributes: a function from a node, the wanted inputs and
+# the gradients of all outputs to the gradients of the wanted inputs.
 OfGraphs = Callable[[Any, tuple[int, ...], Sequence[Any]], Sequence[Any]]
-# By the trait `control_flow`.
+# The registered functions by value of the trait `control_flow`.
 OF_GRAPHS: dict[str, OfGraphs] = {}
 
 
 def gradient_of(control_flow: str) -> Callable[[OfGraphs], OfGraphs]:
-    """A decorator: the function is the gradient of the ops with this `control_flow`."""
+    """A decorator that registers the gradient of ops with this value of the trait `control_flow`."""
 
     def register(function: OfGraphs) -> OfGraphs:
         OF_GRAPHS[control_flow] = function
@@ -31,7 +31,7 @@ def gradient_of(control_flow: str) -> Callable[[OfGraphs], OfGraphs]:
 
 
 def _missing(kind: str, node: str | None) -> LookupError:
-    """The error where a gradient reaches an op without a rule; `node` is its name in a graph."""
+    """The error for an op without a gradient rule; `node` is its name if it is in a graph."""
     error: Any = LookupError(f"gradient registry has no entry for: {kind}")
     error.in_graph = (
         f"No gradient defined for operation'{node or kind}' (op type: {kind}). In general every operation must have "
@@ -42,7 +42,7 @@ def _missing(kind: str, node: str | None) -> LookupError:
 
 
 def backpropagate_graph(entries: Iterable[Entry], gradients: Gradients, sources: set[int]) -> None:
-    """`backpropagate` over a graph's nodes: an error for an op without a gradient names its node."""
+    """`backpropagate` over a graph's nodes, with errors that name the node."""
     try:
         backpropagate(entries, gradients, sources)
     except LookupError as e:
@@ -53,7 +53,7 @@ def backpropagate_graph(entries: Iterable[Entry], gradients: Gradients, sources:
 
 
 def backpropagate(entries: Iterable[Entry], gradients: Gradients, sources: set[int]) -> None:
-    """Walks entries, latest first, and adds to `gradients` what reaches their inputs.
+    """Walks the entries, latest first, and adds the gradients of their inputs to `gradients`.
 
     Gradients of tensors that are not among `sources` are dropped once they are used.
     Raises LookupError for an op without a gradient rule that a gradient reaches.
@@ -94,7 +94,7 @@ def backpropagate(entries: Iterable[Entry], gradients: Gradients, sources: set[i
 
 
 def _taken(gradients: Gradients, number: int, parts: list[Any], sources: set[int]) -> Any:
-    """The sum of a tensor's contributions, which are not needed any more."""
+    """The sum of a tensor's contributions, which are removed."""
     whole = parts[0] if len(parts) == 1 else total(parts)
     if number in sources:
         gradients[number] = [whole]
@@ -104,7 +104,7 @@ def _taken(gradients: Gradients, number: int, parts: list[Any], sources: set[int
 
 
 def through(entry: Entry, grads: Sequence[Any]) -> list[Any]:
-    """The gradients of an entry's inputs, None for those through which none flows."""
+    """The gradients of an entry's inputs, None for inputs without a gradient."""
     plan = entry.plan
     results = (
         plan.call(entry.kept, entry.attrs, grads) if plan is not None else _applied(entry, grads)
@@ -138,7 +138,7 @@ def total(parts: Sequence[Any]) -> Any:
     """The sum of a tensor's gradient contributions; sparse if all of them are."""
     if len(parts) == 1:
         return parts[0]
-    parts = parts[::-1]  # they came last op first
+    parts = parts[::-1]  # the contribution of the last op was added first
     if all(isinstance(p, IndexedSlices) for p in parts):
         return concatenated(parts)
     if len(parts) == 2 and door.level().eager and parts[0].dtype is not variant:

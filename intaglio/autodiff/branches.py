@@ -1,4 +1,4 @@
-"""Gradients of branches: the branch that ran keeps what its gradient needs."""
+"""Gradients of branches: the branch that runs returns the values that its gradient needs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _IF = ("then_branch", "else_branch")
 
 
 def branches_of(node: Node) -> tuple[Graph, ...]:
-    """The graphs among which the node chooses."""
+    """The graphs of the node's branches."""
     if "branches" in node.attrs:
         return tuple(node.attrs["branches"])
     return tuple([node.attrs[n] for n in _IF])
 
 
 def as_attrs(node: Node, graphs: Sequence[Graph]) -> dict[str, Any]:
-    """Graphs as the attributes that name a node's branches."""
+    """Graphs as the attributes of a node with branches."""
     if "branches" in node.attrs:
         return {"branches": tuple(graphs)}
     return dict(zip(_IF, graphs, strict=True))
@@ -35,7 +35,7 @@ def as_attrs(node: Node, graphs: Sequence[Graph]) -> dict[str, Any]:
 def branch_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
     """The gradients of the inputs `wanted` of a recorded If or Case."""
     graphs = branches_of(node)
-    inner = tuple([i - 1 for i in wanted])  # the first input chooses the branch
+    inner = tuple([i - 1 for i in wanted])  # the first input selects the branch
     derivatives = [derivative_of(g, inner) for g in graphs]
     values = [[d.value(v) for v in g.outputs] for d, g in zip(derivatives, graphs, strict=True)]
     active = [i for i, g in enumerate(grads) if g is not None]
@@ -75,14 +75,14 @@ def _alike(
 
 
 def _form(gradient: Any) -> Any:
-    """Equal for gradients that one output, or three, can hold; nothing where there is none."""
+    """A key that is equal for gradients of one form: none, dense (one output) or IndexedSlices (three)."""
     if isinstance(gradient, IndexedSlices):
         return gradient.indices.dtype, gradient.dense_shape.dtype
     return gradient is not None
 
 
 def _indices_of(gradients: Sequence[Any]) -> DType | None:
-    """The dtype of indices that fits all, if one of the gradients is IndexedSlices.
+    """The common dtype of indices if one of the gradients is IndexedSlices, else None.
 
     One branch that gathers makes the whole sparse: the other branches' gradients become
     slices as well, as TensorFlow 2.21 has it.
@@ -97,7 +97,7 @@ def _keep(
     values: Sequence[list[SymbolicTensor]],
     backwards: Sequence[Backward],
 ) -> list[list[SymbolicTensor]]:
-    """Gives the node what the backward graphs need as outputs, of all branches alike."""
+    """Adds the values that the backward graphs need to the outputs of the node and of all branches."""
     missing = [
         absent(b.needs, d, v) for b, d, v in zip(backwards, derivatives, values, strict=True)
     ]
@@ -120,7 +120,7 @@ def _keep(
 
 
 def _stand_in(derivative: Derivative, value: SymbolicTensor) -> SymbolicTensor:
-    """A value of the same type in a branch that does not compute it."""
+    """A placeholder value of the same dtype and shape, in a branch that does not compute the value."""
     attrs = {"dtype": value.dtype, "shape": value.dims}
     draft = Draft((), derivative.nodes[0].graph if derivative.nodes else None)
     name = derivative.unique_name(raw.FakeParam.name)
@@ -130,7 +130,7 @@ def _stand_in(derivative: Derivative, value: SymbolicTensor) -> SymbolicTensor:
 
 
 def _unified(backward: Backward, all_of_them: Sequence[Backward], index: int, active: int) -> Graph:
-    """The backward graph of one branch, taking the needs of all branches."""
+    """The backward graph of one branch, with the needs of all branches as inputs."""
     graph = backward.graph
     draft = Draft(graph.nodes, graph)
     inputs = list(graph.inputs[:active])
@@ -146,7 +146,7 @@ def _unified(backward: Backward, all_of_them: Sequence[Backward], index: int, ac
 
 
 def choose(node: Node, graphs: Sequence[Graph], inputs: Sequence[Any]) -> list[Any]:
-    """Runs one of the graphs by the choice of the recorded node."""
+    """Runs one of the graphs, selected by the recorded node's condition or index."""
     indexed, stateful = "branches" in node.attrs, any(g.stateful for g in graphs)
     if indexed:
         op = raw.Case if stateful else raw.StatelessCase

@@ -1,4 +1,4 @@
-"""Gradients of calls of graphs: keep what the backward graph needs, then call that."""
+"""Gradients of calls of graphs: the forward graph keeps values, which a call of the backward graph takes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, explain, from_array, spec_of
 from intaglio.trace.graph import record
 
-# Rounds after which the needs of a derivative of any order are complete.
+# Maximum number of rounds to find the needs of a derivative of any order.
 MAX_DERIVATIVE_ROUNDS = 8
 
 
 def call_graph(graph: Graph, inputs: Sequence[Any]) -> list[Any]:
-    """Calls a graph by an op, wherever the program is. Returns its outputs."""
+    """Calls a graph by an op at the current level. Returns its outputs."""
     op = raw.StatefulPartitionedCall if graph.stateful else raw.PartitionedCall
     types = tuple([v.dtype for v in graph.outputs])
     attrs = {**op.defaults, "Tin": tuple([v.dtype for v in graph.inputs])}
@@ -37,7 +37,7 @@ def call_graph(graph: Graph, inputs: Sequence[Any]) -> list[Any]:
 
 
 def _of_single_replicas(graph: Graph) -> Graph:
-    """A called graph as it is differentiated: what waits for other replicas does so in a replica only."""
+    """The graph to differentiate in place of a called one: replicated calls are expanded."""
     found = without_replicas(graph)
     if found is not graph:
         interpreter.inherit(graph, found)
@@ -49,10 +49,10 @@ def _of_single_replicas(graph: Graph) -> Graph:
 
 @gradient_of("call")
 def call_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> list[Any]:
-    """The gradients of a recorded call's inputs `wanted`; the call gets more outputs."""
+    """The gradients of a recorded call's inputs `wanted`. The call gets further outputs."""
     graph = _of_single_replicas(node.attrs["f"])
     if not getattr(node.graph, "compiled_whole", False):
-        # The implementation that will run: forward and backward graph belong to one function.
+        # The implementation that will run, as forward and backward graph must belong to one function.
         graph = implementations.chosen(graph)
     if graph.opaque:
         return gradient_of_recursion(node, wanted, grads, call_graph, call_gradient)
@@ -71,7 +71,7 @@ def call_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -> 
 
 
 def absent(needs: Sequence[Any], derivative: Derivative, values: Sequence[Any]) -> list[Any]:
-    """The needs that are neither inputs of the graph nor outputs of the call yet."""
+    """The needs that are neither inputs of the graph nor already outputs of the call."""
     have = {id(v) for v in values} | derivative.input_numbers.keys()
     return [n for n in needs if id(n) not in have and derivative.owns(n)]
 
@@ -83,7 +83,7 @@ def fetched(
     inputs: Sequence[Any],
     outputs: Sequence[Any],
 ) -> list[Any]:
-    """Where the caller finds the needs: among the call's inputs and outputs, or outside."""
+    """The caller's tensors for the needs: inputs and outputs of the call, or outer tensors."""
     index = {id(v): i for i, v in enumerate(values)}
     found: list[Any] = []
     for need in needs:
@@ -102,10 +102,9 @@ def fetched(
 def watched_call(
     level: Level, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
 ) -> Sequence[Tensor] | None:
-    """An eager call of a graph before watchers: runs the forward graph, records it on the tapes.
+    """An eager call of a graph that tapes watch: runs the forward graph and records it on the tapes.
 
-    Returns None if no tape depends on the inputs, and for an op without a gradient, which may
-    ask for it.
+    Returns None if no tape depends on the inputs, and for an op without a gradient.
     """
     watchers = [w for w in level.watchers if w.depends(inputs)]
     if not watchers or (op.differentiable and op.control_flow not in OF_GRAPHS):
@@ -126,7 +125,7 @@ def watched_call(
 
 
 class _WatchedCall:
-    """How eager calls of a graph run before tapes: worked out once, run many times."""
+    """A plan for watched eager calls of a graph, derived once and run many times."""
 
     def __init__(self, derivative: Derivative, graph: Graph, further: bool) -> None:
         self.derivative = derivative
@@ -146,7 +145,7 @@ class _WatchedCall:
         attrs: dict[str, Any],
         name: str | None,
     ) -> Sequence[Tensor]:
-        """The forward graph's outputs: those of the call, then what gradients need."""
+        """The forward graph's outputs: those of the call, then the needs of gradients."""
         if not level.is_elsewhere and all(type(t) is EagerTensor for t in inputs):
             run = interpreter.repeated(self.forward)
             try:
@@ -161,7 +160,7 @@ class _WatchedCall:
     def differentiate(
         self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], grads: Sequence[Any]
     ) -> Sequence[Any]:
-        """The inputs' gradients from those of the outputs that the tapes were shown."""
+        """The gradients of the inputs from those of the outputs that were recorded on the tapes."""
         wanted = tuple([i for i, g in enumerate(grads) if g is not None])
         active, backward, sources = self._ready.get(wanted) or self._prepare(wanted)
         tensors = [_or_zeros(grads[i], outputs[i]) for i in active]
@@ -175,7 +174,7 @@ class _WatchedCall:
         return results
 
     def _prepare(self, wanted: tuple[int, ...]) -> Any:
-        """The outputs whose gradients count, the backward graph, and where its needs are."""
+        """The outputs with gradients, the backward graph, and the sources of its needs."""
         derivative, values, active = self.derivative, self.values, wanted
         backward = derivative.backward([values[i] for i in active])
         if absent(backward.needs, derivative, values):
@@ -207,20 +206,20 @@ def _planned(derivative: Derivative, graph: Graph, further: bool) -> _WatchedCal
 
 
 def _run_backward(graph: Graph, tensors: Sequence[Any]) -> list[Any]:
-    """Calls a backward graph: directly if no tape watches, else by an op."""
+    """Calls a backward graph: its function directly if no tape watches, else by an op."""
     level = door.level()
     is_here = not level.is_elsewhere and all([type(t) is EagerTensor for t in tensors])
     if level.eager and is_here and not (level.watchers or graph.stateful or door.INSPECTORS):
         try:
             run = interpreter.repeated(graph)
             return [from_array(a) for a in run(*[t._array for t in tensors])]
-        except Exception:  # the call by an op raises the right error
+        except Exception:  # the call by an op raises the error with its context
             pass
     return call_graph(graph, tensors)
 
 
 def _kept(derivative: Derivative, graph: Graph, further: bool) -> list[SymbolicTensor]:
-    """The graph's outputs, then what its gradient needs; `further` gradients of that too."""
+    """The graph's outputs, then the needs of its gradient, and if `further` of higher-order gradients."""
     values = [derivative.value(v) for v in graph.outputs]
     for _ in range(MAX_DERIVATIVE_ROUNDS if further else 1):
         active = [v for v in values if trainable(v)]
@@ -239,7 +238,7 @@ def _or_zeros(gradient: Any, output: Any) -> Tensor:
 
 
 def _alone(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Graph:
-    """A graph with nothing but the op in it, for control-flow ops called eagerly."""
+    """A graph that consists of one op, for control-flow ops called eagerly."""
     graphs = [v for v in attrs.values() if isinstance(v, (Graph, tuple))]
     first = next(
         g for v in graphs for g in (v if isinstance(v, tuple) else (v,)) if isinstance(g, Graph)

@@ -73,7 +73,7 @@ class _WithGradient:
 
 
 class _Used:
-    """A watcher that only notes which variables are read."""
+    """A watcher that notes which variables are read, and nothing else."""
 
     def __init__(self) -> None:
         self.variables: dict[int, Any] = {}
@@ -83,10 +83,10 @@ class _Used:
             self.variables.setdefault(id(variable), variable)
 
     def record(self, op: Any, attrs: Any, inputs: Any, outputs: Any) -> None:
-        """Ops do not matter."""
+        """Does nothing: ops are not noted."""
 
     def record_function(self, inputs: Any, outputs: Any, backward: Any) -> None:
-        """Gradients do not matter."""
+        """Does nothing: gradient functions are not noted."""
 
     def depends(self, inputs: Any) -> bool:
         """Calls do not matter."""
@@ -99,14 +99,14 @@ class _Used:
 def _called(
     f: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> tuple[Any, Callable[..., Any], list[Any]]:
-    """`f`'s result, its gradient function, and the variables it read that are no arguments."""
+    """The result of `f`, its gradient function, and the variables that it read besides its arguments."""
     used = _Used()
     level = door.watch(used)
     try:
         result, grad_fn = f(*args, **kwargs)
     finally:
         door.unwatch(used, level)
-    for variable in used.variables.values():  # tapes that did not see it being read
+    for variable in used.variables.values():  # the tapes were hidden while `f` read it
         for watcher in level.watchers:
             watcher.watch_variable(variable)
     arguments = [*args, *kwargs.values()]
@@ -127,7 +127,7 @@ def _called(
 
 
 def _watch_arguments(level: Any, arguments: Sequence[Any]) -> None:
-    """Tapes watch trainable variables among the arguments, even if `f` does not read them."""
+    """Notifies tapes of trainable variables among the arguments, even if `f` does not read them."""
     for argument in arguments:
         if hasattr(argument, "accessed"):
             argument.accessed()
@@ -194,7 +194,7 @@ def _recorded(value: Any) -> Any:
 
 
 def _in_graph(f: Callable[..., Any], args: Sequence[Any]) -> Any:
-    # Tensors are passed as they are: `f` may watch an argument, and compute with the tensor around it.
+    # Tensors are passed unchanged: `f` may watch an argument.
     arguments = nest.map_structure(
         lambda x: x if hasattr(x, "handle") else convert.to_tensor(x), list(args)
     )
@@ -220,7 +220,7 @@ def _in_graph(f: Callable[..., Any], args: Sequence[Any]) -> Any:
 
 @contextmanager
 def _untaped() -> Generator[None]:
-    """No tape of this level sees the ops of the block; other watchers do."""
+    """Hides the ops of the block from the tapes of this level, but not from other watchers."""
     level = door.level()
     hidden = [w for w in level.watchers if isinstance(w, Tape)]
     level.watchers = [w for w in level.watchers if not isinstance(w, Tape)]
@@ -231,7 +231,7 @@ def _untaped() -> Generator[None]:
 
 
 def recompute_grad(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Lets the gradient of `f` compute `f` again rather than keep what it computed.
+    """Lets the gradient of `f` recompute `f` instead of keeping its intermediate values.
 
     Follows https://www.tensorflow.org/api_docs/python/tf/recompute_grad.
 

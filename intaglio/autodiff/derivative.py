@@ -1,8 +1,8 @@
-"""A graph and its derivative: a forward graph that returns what backward graphs need.
+"""The derivative of a graph: a forward graph that also returns the values which backward graphs need.
 
-Backward graphs are recorded by running the reverse pass over the graph's nodes: a value of
-the graph that a gradient rule uses becomes an input of the backward graph, and an output
-of the forward graph, so that exactly what the backward graph needs is kept in between.
+Backward graphs are recorded by running the reverse pass over the graph's nodes. A value of the graph that
+a gradient rule uses becomes an input of the backward graph and an output of the forward graph, so that
+exactly the values that the backward graph needs are kept.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from intaglio.runtime import interpreter
 from intaglio.trace.graph import FuncGraph
 from intaglio.trace.recorder import Recorder
 
-# Derivatives belong to graphs, which threads share; one thread at a time extends them.
+# Graphs, and so their derivatives, are shared by threads: one thread at a time extends them.
 _building = lasting_lock()
 
 
 class Backward:
-    """One backward graph.
+    """A backward graph.
 
     Its inputs are the gradients of the active outputs, then `needs`: values of the forward
-    graph, or outer tensors. `results` has for each wanted input how many outputs its
-    gradient takes: 0 (there is none), 1, or 3 (IndexedSlices).
+    graph, or outer tensors. `results` has, for each wanted input, the number of outputs of its
+    gradient: 0 (none), 1 (dense), or 3 (IndexedSlices).
     """
 
     __slots__ = ("graph", "needs", "results")
@@ -61,12 +61,12 @@ class Backward:
         return found
 
 
-# Places of inputs whose gradients are to be IndexedSlices, with the dtype of their indices.
+# Indices of the wanted inputs whose gradients must be IndexedSlices, with the dtype of their indices.
 Sparse = tuple[tuple[int, DType], ...]
 
 
 class Derivative:
-    """What is known of the derivative of one graph by some of its inputs."""
+    """The derivative of one graph by some of its inputs, extended by every backward graph."""
 
     def __init__(self, graph: Graph, wanted: tuple[int, ...]) -> None:
         self.graph = graph
@@ -74,14 +74,14 @@ class Derivative:
         # The graph that the nodes were recorded into, with its captures of outer tensors.
         self.source = graph.nodes[0].graph if graph.nodes else None
         self._new = Rewriter(graph)
-        # The nodes of forward graphs so far: those that no output needs are left out.
+        # The nodes for forward graphs so far; `forward` prunes those that no output needs.
         self.nodes = self._new.nodes
         self._members: set[int] = set()
         self._names: set[str] = set()
         self._backward: dict[Any, Backward] = {}
         self._forward: dict[tuple[int, ...], Graph] = {}
         self._shapes: dict[tuple[Any, ...], SymbolicTensor] = {}
-        # How eager calls before tapes run (see the module of calls), by what they keep.
+        # The plans of watched eager calls (`calls._WatchedCall`), by the values they keep.
         self.watched: dict[bool, Any] = {}
         self.tape = Tape(watch_variables=False)
         self._take_nodes()
@@ -103,9 +103,9 @@ class Derivative:
     # -- the forward graph -------------------------------------------------------------
 
     def _take_nodes(self) -> None:
-        """The graph's own nodes, with copies of those that are other ones in a forward graph.
+        """The graph's nodes, with copies of those that differ in a forward graph.
 
-        Calls may get more outputs. Random numbers start again, as they do in TensorFlow's.
+        Calls may get further outputs. Random streams start again, as in TensorFlow.
         """
         new = self._new
         for node in self.graph.nodes:
@@ -118,7 +118,7 @@ class Derivative:
         self._members = {id(n) for n in self.nodes}
 
     def value(self, tensor: Any) -> Any:
-        """The forward graph's value for a tensor of the graph; None for one of elsewhere."""
+        """The forward graph's value for a tensor of the graph; None for other tensors."""
         if type(tensor) is not SymbolicTensor:
             return self._captured(tensor)
         found = self._new.value(tensor)
@@ -138,7 +138,7 @@ class Derivative:
         return self.value(pair[1])
 
     def _revived(self, tensor: SymbolicTensor) -> SymbolicTensor:
-        """A value that the finished graph left out because nothing used it."""
+        """Adds a value that the finished graph lacks because nothing used it."""
         node = tensor.node
         inputs = [self.value(v) for v in node.inputs]
         if all(a is b for a, b in zip(inputs, node.inputs, strict=True)):
@@ -165,16 +165,16 @@ class Derivative:
         return unique
 
     def adopt(self, nodes: Sequence[Node]) -> None:
-        """Takes nodes that were put among its own for its own."""
+        """Adds nodes that were inserted into its list to the nodes that it owns."""
         self._members.update([id(n) for n in nodes])
 
     def append(self, node: Node) -> None:
-        """Adds a node that backward graphs need something of."""
+        """Adds a node whose values backward graphs need."""
         self._new.add(node)
         self._members.add(id(node))
 
     def shape(self, op: Op, value: SymbolicTensor, attrs: dict[str, Any]) -> SymbolicTensor:
-        """The result of a `shape_only` op for a value of the forward graph, whose node is added once."""
+        """The result of a `shape_only` op for a value of the forward graph, computed by one node there."""
         which = _shape_key(op, value, attrs)
         found = self._shapes.get(which)
         if found is None:
@@ -186,7 +186,7 @@ class Derivative:
         return found
 
     def forward(self, outputs: Sequence[SymbolicTensor]) -> Graph:
-        """The graph with these of its values as outputs."""
+        """The forward graph with these values as outputs."""
         ids = tuple([id(v) for v in outputs])
         graph = self._forward.get(ids)
         if graph is None:
@@ -210,9 +210,9 @@ class Derivative:
     ) -> Backward:
         """The backward graph for gradients of the `active` values.
 
-        `required` are the wanted inputs (by their index among them) that get zeros rather
-        than no gradient; `dense` ones never come as IndexedSlices; those that `sparse` names
-        always do, with indices of that dtype.
+        `required` are the indices, among the wanted inputs, of those that get zeros instead of no
+        gradient; `dense` those whose gradient is never IndexedSlices; `sparse` those whose gradient
+        always is, with the dtype of the indices.
         """
         which = (tuple([id(v) for v in active]), required, dense, sparse)
         backward = self._backward.get(which)
@@ -260,7 +260,7 @@ def as_slices(gradient: Any, spec: Spec, dtype: DType) -> IndexedSlices:
         return IndexedSlices(gradient.values, *found)
     tail = spec.shape[1:] if spec.shape else None
     if gradient is None and shapes.known(tail):
-        # Where nothing changes there are no slices: zeros of the whole shape are not allocated.
+        # A missing gradient is no slices: zeros of the whole shape are not allocated.
         nothing = np.zeros((0, *tail), spec.dtype.numpy)
         gradient = convert.to_tensor(nothing)
         if shapes.known(spec.shape):
@@ -281,7 +281,7 @@ _KEY = "derivative"
 
 
 def derivative_of(graph: Graph, wanted: tuple[int, ...]) -> Derivative:
-    """The graph's derivative by the inputs `wanted`, computed once for each graph."""
+    """The graph's derivative by the inputs `wanted`, memoized on the graph."""
     found = graph.derived.get((_KEY, wanted))
     if found is None:
         with _building:
@@ -312,7 +312,7 @@ class BackwardGraph(FuncGraph):
         self._recorder = _BackwardRecorder(self)
 
     def gradient_input(self, value: SymbolicTensor, index: int) -> SymbolicTensor:
-        """The input for the gradient of a forward value."""
+        """Adds the input for the gradient of a forward value."""
         spec = gradient_spec(value)
         placeholder = self.placeholder(spec.dtype, spec.shape, f"grad_{index}")
         self.inputs.append(placeholder)
@@ -323,7 +323,7 @@ class BackwardGraph(FuncGraph):
         return self._source.value(tensor)
 
     def reaches(self, tensor: Any) -> bool:
-        """True for a value of the forward graph, which branches within this one may capture, too."""
+        """True for a value of the forward graph, which nested branches may capture too."""
         return self.forward_value(tensor) is not None
 
     def capture(self, tensor: Tensor, name: str | None = None) -> SymbolicTensor:
@@ -351,7 +351,7 @@ class BackwardGraph(FuncGraph):
         return captured  # type: ignore[return-value]  # recorded in this graph
 
     def give(self, gradient: Any, dense: bool) -> int:
-        """Makes a gradient an output; returns how many outputs it takes."""
+        """Adds a gradient to the outputs; returns its number of outputs."""
         if gradient is None:
             return 0
         sparse = isinstance(gradient, IndexedSlices)
@@ -367,7 +367,7 @@ class BackwardGraph(FuncGraph):
         return len(parts)
 
     def done(self, active: int, results: Sequence[int]) -> Backward:
-        """The finished backward graph, without inputs that it turned out not to need."""
+        """The finished backward graph, without unused inputs."""
         live = walk.live_nodes(self.nodes, self.outputs)
         used = {id(n) for n in live}
         needs: list[Tensor] = []
@@ -385,7 +385,7 @@ def _shape_key(op: Op, value: SymbolicTensor, attrs: dict[str, Any]) -> tuple[An
 
 
 class _BackwardRecorder(Recorder):
-    """Records a backward graph; shapes of forward values are taken in the forward graph."""
+    """Records a backward graph. `shape_only` ops on forward values are moved to the forward graph."""
 
     def execute(
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None

@@ -28,10 +28,10 @@ from intaglio.opdef.tensor import Tensor
 
 @dataclasses.dataclass
 class _Call:
-    """A call or a loop in a graph, and how many of its outputs were looked at for tangents."""
+    """A recorded call or loop, and how many of its outputs have had their tangents computed."""
 
     node: Node
-    # As the accumulator saw them: a variable by its own resource, of which the node has a capture.
+    # The tensors that the accumulator was notified of: a variable's resource, not the node's capture of it.
     inputs: Sequence[Tensor]
     covered: int = 0
 
@@ -51,7 +51,7 @@ class ForwardAccumulator:
 
     def __init__(self, primals: Any, tangents: Any) -> None:
         self._tangents: dict[int, Any] = {}
-        self._calls: dict[int, _Call] = {}  # by their node's id
+        self._calls: dict[int, _Call] = {}  # by the id of the node
         self._recording = False
         self._level: Any = None
         nest.assert_same_structure(primals, tangents)
@@ -110,10 +110,10 @@ class ForwardAccumulator:
         return any(getattr(t, "_key", 0) in known for t in inputs)
 
     def watch_variable(self, variable: Any) -> None:
-        """Variables have tangents only if they were given some."""
+        """Does nothing: a variable has a tangent only if it is among the primals."""
 
     def extended(self, node: Any) -> None:
-        """Further outputs get tangents when something is computed from them (`_cover`)."""
+        """Does nothing: further outputs get tangents when an op uses them (`_cover`)."""
 
     def record(
         self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
@@ -130,9 +130,9 @@ class ForwardAccumulator:
             self._record(op, attrs, inputs, outputs)
 
     def _cover(self, inputs: Sequence[Tensor]) -> None:
-        """Computes the tangents of outputs that recorded calls and loops have got since.
+        """Computes the tangents of outputs that were added to recorded calls and loops.
 
-        Gradients add what they need to the outputs of a recorded node: `surgery.extend`.
+        Gradients add the values that they need to the outputs of a recorded node: `surgery.extend`.
         """
         for tensor in inputs if self._calls else ():
             if type(tensor) is SymbolicTensor:
@@ -154,7 +154,7 @@ class ForwardAccumulator:
     def record_function(
         self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], backward: Backward
     ) -> None:
-        """Computes the tangents of what a function with a gradient of its own returned."""
+        """Computes the tangents of the results of a function with a custom gradient."""
         self._cover(inputs)
         if self.depends(inputs):
             self._accumulate(
@@ -163,7 +163,7 @@ class ForwardAccumulator:
 
     @contextmanager
     def _aside(self) -> Generator[None]:
-        """Only watchers around this one see the ops of the block."""
+        """Hides the ops of the block from this watcher and those inside it."""
         level = door.level()
         kept = level.watchers
         at = next((i for i, w in enumerate(kept) if w is self), len(kept))
@@ -192,9 +192,10 @@ class ForwardAccumulator:
 
 
 def _seed(output: Tensor) -> Tensor | None:
-    """Any gradient of an output: of a list an empty one, of a variable's resource its content's.
+    """A new tensor with the spec of an output's gradient; its value does not matter.
 
-    A new tensor each time, by which the rule's result is differentiated.
+    It is an empty list for a list, and has the spec of the contents for a variable's resource. The rule's
+    result is differentiated by it.
     """
     spec = gradient_spec(output)
     seed = filled_like(spec, 0 if spec.dtype is variant else 1)

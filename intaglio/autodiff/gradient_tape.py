@@ -28,7 +28,7 @@ _warned: dict[str, int] = {}
 
 
 class UnconnectedGradients(enum.Enum):
-    """What the gradient is of a source that the target does not depend on.
+    """The gradient of a source that the target does not depend on: None or zeros.
 
     Follows https://www.tensorflow.org/api_docs/python/tf/UnconnectedGradients.
     """
@@ -109,7 +109,7 @@ class GradientTape:
             self._pop_tape()
 
     def watch(self, tensor: Any) -> None:
-        """Records what is computed from a tensor, a variable, or each of a structure of them.
+        """Records ops that depend on a tensor, a variable, or any of a structure of these.
 
         Raises ValueError for anything else.
         """
@@ -130,7 +130,7 @@ class GradientTape:
 
     @contextmanager
     def stop_recording(self) -> Generator[None]:
-        """Nothing that the block computes is recorded.
+        """Suspends recording in the block.
 
         Raises RuntimeError if the tape is not recording.
         """
@@ -140,11 +140,11 @@ class GradientTape:
         try:
             yield
         finally:
-            # In the branch or body that has stopped it, the level is another one.
+            # Inside a branch or body the level is not the tape's.
             self._push_tape(self._level)
 
     def reset(self) -> None:
-        """Forgets everything recorded. Raises ValueError if the tape is not recording."""
+        """Drops all that was recorded. Raises ValueError if the tape is not recording."""
         self._pop_tape()
         self._tape = None
         self._push_tape(self._level)
@@ -298,7 +298,7 @@ class GradientTape:
             )
 
     def _usable(self) -> Tape:
-        """The tape; it stops recording unless it is persistent."""
+        """The tape, for a gradient; it stops recording unless it is persistent."""
         tape = self._tape
         if tape is None:
             raise RuntimeError(
@@ -312,13 +312,13 @@ class GradientTape:
         return tape
 
     def _spent(self) -> None:
-        """Forgets what was recorded, unless the tape is persistent."""
+        """Drops what was recorded, unless the tape is persistent."""
         if not self._persistent and self._tape is not None:
             self._watched_variables = tuple(self._tape.variables.values())
             self._tape = None
 
     def _source(self, source: Any) -> Any:
-        """A source as it is. Raises TypeError for what has no dtype."""
+        """The source, checked. Raises TypeError for an object without dtype."""
         if not hasattr(_supported(source), "dtype"):
             raise TypeError(
                 f"Cannot convert the argument `type_value`: {source!r} to a TensorFlow DType. "
@@ -364,12 +364,12 @@ class GradientTape:
 
 
 def value_of(source: Any) -> Tensor:
-    """The tensor, or the variable's present value."""
+    """The tensor, or the variable's current value."""
     return source if isinstance(source, Tensor) else convert.to_tensor(source)
 
 
 def _supported(value: Any) -> Any:
-    """A source or target as it is. Raises ValueError for structures that have no gradient."""
+    """The source or target, checked. Raises ValueError for structures that have no gradient."""
     composite = nest.composite_spec(value) is not None
     if composite and not hasattr(value, "__tf_tensor__"):
         raise ValueError(
@@ -392,7 +392,7 @@ def _opened(values: Sequence[Any]) -> list[Any]:
 
 
 def _closed(values: Sequence[Any], opened: list[Any], found: list[Any]) -> list[Any]:
-    """The gradients by each value: of a composite one, one like it."""
+    """The gradients by each value; the gradient of a composite value is a composite value of its class."""
     gradients = nest.pack_sequence_as(opened, found)
     results: list[Any] = []
     for value, gradient in zip(values, gradients, strict=True):

@@ -31,7 +31,7 @@ def graph_gradients(
     stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
 ) -> list[Any]:
-    """The derivatives of the sum of `ys` by each of `xs`, as values of the present graph.
+    """The derivatives of the sum of `ys` by each of `xs`, as values of the current graph.
 
     Raises RuntimeError outside a graph, TypeError for complex `ys` without `grad_ys`,
     ValueError if `grad_ys` does not fit, LookupError for an op without a gradient.
@@ -92,7 +92,7 @@ def graph_hessians(ys: Any, xs: Any, name: str = "hessians") -> list[Any]:
 
 
 def _zero_hessian(spec: Any) -> Any:
-    """Zeros of a shape and the same shape again."""
+    """Zeros of shape x.shape + x.shape."""
     shape = shape_vector(spec)
     return raw.Fill(raw.ConcatV2([shape, shape], 0), np.zeros((), spec.dtype.numpy))
 

@@ -1,4 +1,4 @@
-"""Jacobians and Hessians: a backward graph recorded once and run for all rows, or for each.
+"""Jacobians and Hessians: a backward graph that is recorded once, and vectorised or run for each row.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/GradientTape#jacobian.
 """
@@ -177,7 +177,7 @@ def _rows(
 
 
 def _number(count: Any) -> Any:
-    """How many rows there are: an integer where that is known."""
+    """The number of rows: an integer where it is known, else a scalar tensor."""
     if door.level().eager:
         return int(count.numpy())
     known = getattr(count, "spec", None)
@@ -187,7 +187,7 @@ def _number(count: Any) -> Any:
 def _recorded(
     differentiate: Callable[[Any], list[Any]], target: Tensor
 ) -> tuple[Graph, list[Tensor]]:
-    """The backward pass as a graph of the target's gradient, and what it captured."""
+    """The backward pass as a graph whose input is the target's gradient, and its captures."""
     recorder, result = record(
         differentiate, "__jacobian_row", [(target.dtype, target.dims, "seed")]
     )

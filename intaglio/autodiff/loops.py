@@ -1,8 +1,8 @@
 """Reverse-mode gradients of loops: values of each iteration are stacked, a backward loop pops them.
 
-The forward loop pushes what an iteration's gradient needs onto lists and counts its iterations. The
-backward loop runs that often, pops the lists and carries the gradients of the loop variables.
-What no iteration changes is passed as it is.
+The forward loop pushes the values that an iteration's gradient needs onto lists, and counts its iterations.
+The backward loop has the same trip count, pops the lists and carries the gradients of the loop variables.
+Loop-invariant values are passed directly.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _carried(body: Graph, wanted: tuple[int, ...]) -> tuple[int, ...]:
 def _sorted_needs(
     node: Node, derivative: Derivative, outs: Sequence[SymbolicTensor], backward: Backward
 ) -> tuple[dict[int, Tensor], list[SymbolicTensor]]:
-    """Needs that are the same in every iteration (by id), and those that have to be stacked."""
+    """The loop-invariant needs (by id), and those that have to be stacked."""
     fixed: dict[int, Tensor] = {}
     stacked: list[SymbolicTensor] = []
     for need in backward.needs:
@@ -83,7 +83,7 @@ def _sorted_needs(
 
 
 def _start(output: SymbolicTensor, gradient: Any) -> Tensor:
-    """The gradient of a loop variable's final value: zeros if it is unused."""
+    """The initial value of a gradient that the backward loop carries: zeros if the final value is unused."""
     if gradient is not None:
         return convert.to_tensor(gradient)
     return filled_like(gradient_spec(output), 0)
@@ -98,7 +98,7 @@ def _lists(
     outs: Sequence[SymbolicTensor],
     stacked: Sequence[SymbolicTensor],
 ) -> list[SymbolicTensor]:
-    """The loop's outputs with the stacked values: lists that it has already, and new ones."""
+    """The loop's outputs that are the lists of stacked values; lists that it lacks are added."""
     have: dict[int, int] = {}
     for j, out in enumerate(outs):
         push = out.node
@@ -117,7 +117,7 @@ def _stack(
     outs: Sequence[SymbolicTensor],
     stacked: Sequence[SymbolicTensor],
 ) -> None:
-    """Makes the recorded loop count its iterations and push these values onto lists."""
+    """Changes the recorded loop to count its iterations and push these values onto lists."""
     counts = COUNTER not in node.attrs
     if not stacked and not counts:
         return
@@ -147,14 +147,14 @@ def _stack(
 
 
 def _with_inputs(graph: Graph, specs: Sequence[Spec]) -> Graph:
-    """The condition, taking further loop variables that it does not look at."""
+    """The condition with further loop variables, which it does not use."""
     draft = Draft(graph.nodes, graph)
     more = [draft.placeholder(s, "unused") for s in specs]
     return draft.graph(graph.name, [*graph.inputs, *more], graph.outputs)
 
 
 def _initial(node: Node, counts: bool, stacked: Sequence[SymbolicTensor]) -> list[SymbolicTensor]:
-    """The first values of the counter and the lists, as nodes before the loop."""
+    """The initial values of the counter and the lists, as nodes before the loop."""
     draft = Draft(())
     initial: list[SymbolicTensor] = []
     base = node.name
@@ -229,7 +229,7 @@ def _backward_loop(
 
 
 def _recorded(function: Any, name: str, state: Sequence[Any]) -> Graph:
-    """A condition or body as a graph, resources with what is known of them."""
+    """A condition or body as a recorded graph, with the specs of resources' contents."""
     specs = [(t.dtype, t.dims, f"state_{i}") for i, t in enumerate(state)]
 
     def with_contents(*tensors: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The inputs of an op's gradient rule: what to keep when the op runs, computed once per op."""
+"""The plan of an op's gradient rule, computed once per op: what a tape keeps, and how the rule is called."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import spec_of
 from intaglio.runtime.executors import EXECUTORS, executor_of
 
-# Gradients flow through tensors of these types only.
+# The dtypes of tensors that gradients flow through.
 TRAINABLE = frozenset((*dtypes.DIFFERENTIABLE, dtypes.resource, dtypes.variant))
 _TRAINABLE_STORED = frozenset([d.numpy for d in TRAINABLE])
 
-# Zeros and ones of at most this many elements are constants in a graph.
+# Maximum number of elements of zeros and ones that are constants in a graph.
 MAX_CONSTANT_ELEMENTS = 128
 
 
 def trainable(tensor: Any) -> bool:
-    """True if gradients may flow through a tensor of this type."""
+    """True if gradients may flow through a tensor of this dtype."""
     if type(tensor) is SymbolicTensor:
         return tensor.spec.dtype in TRAINABLE
-    if EXECUTORS and type(tensor) in EXECUTORS:  # whose arrays are not on the host
+    if EXECUTORS and type(tensor) in EXECUTORS:  # its array is not on the host
         return tensor.dtype in TRAINABLE
     return tensor._array.dtype in _TRAINABLE_STORED
 
 
 def light(tensor: Any) -> Any:
-    """What `spec_from` needs: of an eager array only its type and shape."""
+    """The part of a tensor that `spec_from` needs: of an eager tensor only dtype and shape."""
     if type(tensor) is SymbolicTensor:
         return tensor
     if EXECUTORS and type(tensor) in EXECUTORS:
@@ -52,7 +52,7 @@ def light(tensor: Any) -> Any:
 
 
 def spec_from(kept: Any) -> Spec:
-    """The Spec behind what `light` kept; it names the tensor if the shape is open."""
+    """The Spec of the tensor that `light` was called with; it refers to the tensor if the shape is open."""
     if type(kept) is tuple:
         return Spec(BY_NUMPY[kept[0]], kept[1])
     if type(kept) is not SymbolicTensor:
@@ -65,7 +65,7 @@ def spec_from(kept: Any) -> Spec:
 
 
 def filled(dtype: DType, shape: Dims, value: int) -> Tensor:
-    """A tensor of this level with a known shape and one number everywhere."""
+    """A tensor of the current level with a known shape, filled with one number."""
     here = door.level()
     if here.eager or (shapes.count(shape) or 0) <= MAX_CONSTANT_ELEMENTS:
         return here.constant(np.full(shape, value, dtype.numpy))  # type: ignore[arg-type]  # a known shape
@@ -73,14 +73,14 @@ def filled(dtype: DType, shape: Dims, value: int) -> Tensor:
 
 
 def one_for_each(tensor: Any) -> Any:
-    """Ones in the shape of a tensor, with its layout if it has one."""
+    """Ones in the shape of a tensor, with its mesh layout if it has one."""
     if executor_of((tensor,)) is not None:
         return raw.OnesLike(tensor)
     return filled_like(spec_from(light(tensor)), 1)
 
 
 def filled_like(spec: Spec, value: int) -> Any:
-    """One number everywhere in the shape of `spec`; None where there are no numbers."""
+    """A tensor of the spec's shape filled with one number; None for dtypes without numbers."""
     if spec.dtype is dtypes.variant and value == 0:
         return raw.ZerosLike(spec.tensor)
     if not spec.dtype.is_numpy_compatible:
@@ -93,12 +93,12 @@ def filled_like(spec: Spec, value: int) -> Any:
 
 
 class Plan:
-    """How to keep what one op's gradient rule names, and how to call the rule with it.
+    """Keeps the values that one op's gradient rule names, and calls the rule with them.
 
     `keep(inputs, outputs, attrs)` is called when the op runs; `call(kept, attrs, grads)`
-    when its gradient is wanted, with one gradient (or None) for each flat output. Where the
-    op declares which inputs' data each gradient needs (`Op.gradient_needs`), `keeper(wanted)`
-    keeps no more than the dtype and shape of the others.
+    when its gradient is wanted, with one gradient (or None) for each flat output. If the op declares
+    which inputs' data each gradient needs (`Op.gradient_needs`), `keeper(wanted)` keeps only the dtype
+    and shape of the others.
     """
 
     __slots__ = ("_call", "_keepers", "_kept", "_pairs", "keep", "op", "partial", "rule")
@@ -109,7 +109,7 @@ class Plan:
         self._kept: list[str] = []
         self._keepers: dict[tuple[bool, ...], Any] = {}
         self.partial = bool(op.gradient_needs)
-        # The number of inputs, where the rule's result is flat as it is; else 0.
+        # The number of inputs if the rule's result is flat, else 0.
         inputs = len(op.sig.inputs)
         self._pairs = 0 if op.has_lists or inputs == 1 else inputs
         sources = [self._source(name) for name in self.rule.takes]
@@ -137,7 +137,7 @@ class Plan:
         return flat_gradients(self.op, result, attrs)
 
     def keeper(self, wanted: tuple[bool, ...]) -> Callable[..., tuple[Any, ...]]:
-        """`keep`, where the gradients of only some inputs will be wanted."""
+        """`keep` for the case that only the gradients of some inputs will be wanted."""
         keeper = self._keepers.get(wanted)
         if keeper is None:
             names = self.op.input_names
@@ -156,10 +156,10 @@ class Plan:
             {"light": light, "op": self.op, "flat": _slice_of, "type_of": _type_of},
         ).function("keep")
 
-    # -- where each argument of the rule comes from ----------------------------------
+    # -- the sources of the rule's arguments -----------------------------------------
 
     def _keeping(self, expression: str) -> str:
-        """The text for an expression's value among what is kept."""
+        """The source text that refers to an expression's value among the kept values."""
         if expression not in self._kept:
             self._kept.append(expression)
         return f"kept[{self._kept.index(expression)}]"
@@ -202,7 +202,7 @@ class Plan:
 
 
 def _whole(kept: Any) -> Any:
-    """A tensor that was kept, or the Spec of one that no wanted gradient needs."""
+    """A kept tensor, or the Spec of a tensor whose data no wanted gradient needs."""
     return spec_from(kept) if type(kept) is tuple else kept
 
 
@@ -222,7 +222,7 @@ def _zeros_of(
 
 
 def or_zeros(gradient: Any, kept: Any) -> Any:
-    """A gradient that a rule names: zeros if none has arrived."""
+    """An output gradient that a rule names: zeros if there is none."""
     return filled_like(spec_from(kept), 0) if gradient is None else gradient
 
 
@@ -249,7 +249,7 @@ def _type_of(op: Op, inputs: Sequence[Any], attrs: dict[str, Any], name: str) ->
 
 
 def flat_gradients(op: Op, result: Any, attrs: dict[str, Any]) -> Sequence[Any]:
-    """What a gradient rule returned as one value for each flat input."""
+    """The results of a gradient rule as one value for each flat input."""
     args = op.sig.inputs
     if len(args) == 1:
         if type(result) is tuple and len(result) == 1 and not args[0].is_list:

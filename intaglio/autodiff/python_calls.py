@@ -25,7 +25,7 @@ def record(token: Token, inputs: Sequence[Tensor], types: Sequence[Any]) -> list
 def replay(
     token: Token, inputs: Sequence[Any], types: Sequence[Any], grads: Sequence[Any]
 ) -> list[Any]:
-    """The gradients of the inputs; the function runs again if the tape is of another call."""
+    """The gradients of the inputs. The function runs again if the tape belongs to another call."""
     tape: Any
     tape, seen, outputs = getattr(token.tapes, "last", (None, (), ()))
     token.tapes.last = (None, (), ())

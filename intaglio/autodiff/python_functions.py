@@ -43,7 +43,7 @@ def _types(Tout: Any) -> tuple[list[Any], bool]:
 
 
 def _declared(outputs: Any, many: bool) -> Any:
-    """The outputs as the caller declared them: one, or a list."""
+    """The outputs in the form of `Tout`: one, or a list."""
     return outputs if many or not isinstance(outputs, list) else outputs[0]
 
 
@@ -79,7 +79,7 @@ def py_function(
 
 
 def _now(func: Callable[..., Any], inp: Any, types: list[Any]) -> list[Tensor]:
-    """The call at once; tapes see the ops of the function itself."""
+    """The eager call; tapes watch the ops of the function itself."""
     tensors = [convert.to_tensor(value) for value in inp]
     token = Token.of(func)
     try:
@@ -115,7 +115,7 @@ def numpy_function(
     if func is None:
         return _decorator(functools.partial(numpy_function, stateful=stateful), Tout, name)
     if door.level().eager:
-        # Python numbers arrive as NumPy has them, not as tensors would be.
+        # Python numbers arrive with NumPy's default dtypes, not with TensorFlow's.
         arrays = [np.array(v) for v in inp or ()]
         results = [convert.to_tensor(v) for v in as_list(func(*arrays))]
         return results[0] if len(results) == 1 else results or None

@@ -1,4 +1,4 @@
-"""Gradients of recursive calls: the gradient of a recursive graph is recursive too."""
+"""Gradients of recursive calls, which are recursive calls of a gradient graph."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def gradient_of_recursion(
     call: Call,
     differentiate: Differentiate,
 ) -> list[Any]:
-    """The gradients of a recursive call: a call of the gradient's graph, which is built when it first runs.
+    """The gradients of a recursive call: a call of the gradient graph, which is built on its first run.
 
-    That graph computes the function's value again and then goes back through it.
+    That graph recomputes the function's value and then runs the reverse pass over it.
     """
     graph: RecursiveGraph = node.attrs["f"]
     active = tuple([i for i, g in enumerate(grads) if g is not None])
@@ -43,7 +43,7 @@ def gradient_of_recursion(
 
 
 class _Back:
-    """The gradient's graph, recorded when it is first run: the function is finished then."""
+    """The gradient graph, recorded on its first run, when the function's graph is finished."""
 
     def __init__(
         self,

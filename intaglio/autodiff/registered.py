@@ -21,7 +21,7 @@ REGISTERED: dict[str, GradientFunction | None] = {}
 
 
 class GradientName(str):
-    """The name of one call's own gradient function, which it carries with it."""
+    """The name of the gradient function of a single call, with a reference to the function."""
 
     __slots__ = ("function",)
 
@@ -36,7 +36,7 @@ def named(name: str, function: GradientFunction) -> GradientName:
 
 
 class OpView:
-    """An op that ran eagerly, as a registered gradient function sees it."""
+    """An eagerly executed op with the interface of `tf.Operation`, for registered gradient functions."""
 
     __slots__ = ("attrs", "inputs", "op", "outputs")
 
@@ -137,7 +137,7 @@ class RegisterGradient:
 
 
 def no_gradient(op_type: str) -> None:
-    """Says that an op type is not differentiable. Raises TypeError, KeyError if registered.
+    """Declares an op type not differentiable. Raises TypeError, or KeyError if it has a gradient.
 
     >>> tf.no_gradient("SomeOpOfYourOwn")
     """

@@ -10,7 +10,7 @@ from intaglio.opdef.tensor import Tensor
 
 
 def replay(graph: Graph, inputs: Sequence[Tensor]) -> list[Tensor]:
-    """The graph's outputs for these inputs, each node going through the door by itself."""
+    """The graph's outputs for these inputs, each node executed as an op call."""
     values: dict[int, Tensor] = {id(v): t for v, t in zip(graph.inputs, inputs, strict=True)}
     level = door.level()
     for node in graph.nodes:

@@ -18,7 +18,7 @@ _NAMED = ("Tout", "T", "Tin")
 def extend(
     node: Node, attrs: dict[str, Any], specs: Sequence[Spec], inputs: Sequence[SymbolicTensor] = ()
 ) -> None:
-    """Gives a recorded node further outputs (and inputs); tapes that have seen it learn of it."""
+    """Adds outputs (and inputs) to a recorded node, and notifies the tapes that have recorded it."""
     new = tuple([SymbolicTensor(node, len(node.outputs) + i, s) for i, s in enumerate(specs)])
     node.outputs += new
     node.inputs += tuple(inputs)
@@ -36,7 +36,7 @@ def extend(
 
 
 class Draft:
-    """A graph under composition: nodes of an existing one, and new ones after them."""
+    """A graph under construction: the nodes of an existing one, followed by new ones."""
 
     def __init__(self, nodes: Sequence[Node], owner: Any = None) -> None:
         self.nodes = list(nodes)
@@ -86,12 +86,12 @@ class Draft:
 
 
 def _content(spec: Spec) -> Any:
-    """The value of a resource's spec: that describes what the resource contains."""
+    """The value of a resource's spec, which is the spec of its contents."""
     return spec.value if isinstance(spec.value, Spec) else None
 
 
 def insert_before(node: Node, nodes: Sequence[Node]) -> None:
-    """Puts new nodes before a recorded one, in the graph that it belongs to."""
+    """Inserts new nodes before a recorded one, in its graph."""
     owner = node.graph
     at = next(i for i, n in enumerate(owner.nodes) if n is node)
     owner.nodes[at:at] = list(nodes)

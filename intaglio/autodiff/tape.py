@@ -1,4 +1,4 @@
-"""The tape: which ops have run on a level, and what their gradients will need."""
+"""The tape: records the ops executed on a level, and the values that their gradients need."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ Backward = Callable[[Sequence[Any]], Sequence[Any]]
 class Entry:
     """One op on a tape. Keys are 0 for tensors through which no gradient flows.
 
-    `kept` is what the gradient rule needs (see `plan.Plan`). An entry with a `backward`
-    function is no op: the function turns output gradients into input gradients.
+    `kept` are the values that the gradient rule needs (see `plan.Plan`). An entry with a `backward`
+    function is no op: the function maps output gradients to input gradients.
     """
 
     __slots__ = ("attrs", "backward", "inputs", "kept", "op", "outputs", "plan")
@@ -43,14 +43,14 @@ class Entry:
         self.backward = backward
 
     def cover(self, outputs: Sequence[Tensor]) -> list[int]:
-        """Takes in outputs that the op has got since. Returns their keys."""
+        """Adds outputs that the op has got since it was recorded. Returns their keys."""
         have = len(self.outputs)
         keys = [key(t) if trainable(t) else 0 for t in outputs[have:]]
         self.outputs = [*self.outputs, *keys]
         return keys
 
 
-# How each op is recorded, worked out once: (its plan or None, the plan's `keep`).
+# Memoized by op: (its plan or None, the plan's `keep`).
 _handling: dict[Op, Any] = {}
 _IGNORED = (None, None)
 _WITHOUT_RULE = (None, False)
@@ -78,12 +78,12 @@ class Tape:
         self.watch_variables = watch_variables
 
     def watch(self, tensor: Tensor) -> None:
-        """Records from now on what is computed from the tensor."""
+        """Records ops that depend on the tensor from now on."""
         if trainable(tensor):
             self.watched.add(key(tensor))
 
     def watch_variable(self, variable: Any) -> None:
-        """Called for each variable that is read on the tape's level: watches trainable ones."""
+        """Watches the variable if it is trainable; called for each variable read on the tape's level."""
         if self.watch_variables and variable.trainable:
             self.watch_handle(variable)
 
@@ -101,7 +101,7 @@ class Tape:
     def record(
         self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     ) -> None:
-        """Takes note of one op, if it depends on a watched tensor."""
+        """Records one op, if it depends on a watched tensor."""
         watched = self.watched
         keys = [k if (k := getattr(t, "_key", 0)) in watched else 0 for t in inputs]
         if not any(keys):
@@ -132,12 +132,12 @@ class Tape:
             if op.has_graphs:
                 entry.kept = node = first.node
                 self.calls[id(node)] = entry
-                # A watcher that was told before may have asked for further outputs already.
+                # A watcher that was notified before may have added outputs already.
                 watched.update([k for k in entry.cover(node.outputs) if k])
         self.entries.append(entry)
 
     def extended(self, node: Any) -> None:
-        """A recorded call of a graph has got further outputs."""
+        """Adds further outputs of a recorded call of a graph."""
         entry = self.calls.get(id(node))
         if entry is not None:
             self.watched.update([k for k in entry.cover(node.outputs) if k])
@@ -145,7 +145,7 @@ class Tape:
     def record_function(
         self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], backward: Backward
     ) -> None:
-        """Takes note of a computation whose gradient is a Python function."""
+        """Records a computation whose gradient is a Python function."""
         watched = self.watched
         keys = [k if (k := getattr(t, "_key", 0)) in watched else 0 for t in inputs]
         if not any(keys):
