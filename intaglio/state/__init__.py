@@ -1,1 +1,1 @@
-"""Variables, modules, and the order in which modules are walked."""
+"""Variables, modules, and the tracking of objects for checkpoints."""

@@ -1,10 +1,10 @@
-"""How `tf.Variable(...)` becomes a variable: the current creators, checks of the arguments.
+"""The creation of variables: `variable_creator_scope`, and checks of the arguments.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/variable_creator_scope.
 
-Making a variable goes through the creators of `variable_creator_scope`, innermost first;
-the last one makes the variable itself. A function that is being traced is notified by
-`trace.variable_creation.admit`, and the first value is computed outside of its graph.
+`tf.Variable(...)` calls the creators of `variable_creator_scope`, innermost first; the last one creates
+the variable itself. A function that is being traced is notified by `trace.variable_creation.admit`, and
+the initial value is computed outside of its graph.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class VariableAggregation(enum.Enum):
 
 @contextmanager
 def variable_creator_scope(variable_creator: Creator) -> Generator[None]:
-    """`variable_creator(next_creator, **kwargs)` makes the block's variables.
+    """`variable_creator(next_creator, **kwargs)` creates the variables of the block.
 
     It may change the arguments of `tf.Variable`, and calls `next_creator(**kwargs)` or
     returns something of its own.
@@ -79,7 +79,7 @@ def _bound(creator: Creator, following: Creator) -> Creator:
 def checked_modes(
     synchronization: Any, aggregation: Any, trainable: Any, name: str | None
 ) -> tuple[VariableSynchronization, VariableAggregation, bool]:
-    """The modes of distribution, and whether the variable is trained.
+    """The synchronization and aggregation modes, and whether the variable is trainable.
 
     Raises ValueError for what is no mode.
     """

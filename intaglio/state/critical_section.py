@@ -17,7 +17,7 @@ from intaglio.trace.scopes import control_dependencies, init_scope, name_scope
 
 
 class _Inside(threading.local):
-    """The sections that a thread is in."""
+    """The critical sections that the current thread is executing."""
 
     def __init__(self) -> None:
         self.sections: list[Any] = []
@@ -27,7 +27,7 @@ _inside = _Inside()
 
 
 class CriticalSection:
-    """A lock around functions: of those that it executes, one runs at a time.
+    """A lock around functions: it executes one function at a time.
 
     Sections with the same `shared_name` have one lock.
 
@@ -57,7 +57,7 @@ class CriticalSection:
     def execute(
         self, fn: Callable[[], Any], exclusive_resource_access: bool = True, name: str | None = None
     ) -> Any:
-        """`fn()`, when no other thread or graph is in the section; its values as tensors.
+        """The results of `fn()` as tensors, executed while no other thread or graph is in the section.
 
         Raises ValueError for what is not callable, and inside of the section itself.
         """

@@ -1,11 +1,10 @@
-"""Variables that are created while values wait to be restored: they get theirs before their first use.
+"""Deferred restoration of variables that are created after `Checkpoint.restore`.
 
 A restoration (`saved_model/restoration.py`) whose checkpoint has more objects than the program so far
-is in `RESTORATIONS`. What becomes an attribute is restored when the attribute is set. A list or
-dict tells nobody that it grows, so that a variable that may end up in one is of the class
-`PendingVariable` at first, which lets every restoration look for new objects when the variable is used, and
-then makes it an ordinary variable. Programs without a pending restoration pay one test for each variable
-that they create.
+is in `RESTORATIONS`. An object that becomes an attribute is restored when the attribute is set. Lists and
+dicts give no notice of new elements. So a variable that may be put into one has the class `PendingVariable`
+at first: on its first use every restoration looks for new objects, and the variable becomes an ordinary one.
+Programs without a pending restoration pay one test for each variable that they create.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ RESTORATIONS: weakref.WeakSet[PendingRestoration] = weakref.WeakSet()
 
 
 def look_again() -> None:
-    """Restores what has been added to lists and dicts since."""
+    """Lets all pending restorations restore objects that were added to lists and dicts."""
     for restoration in [*RESTORATIONS]:
         restoration.look_again()
 
 
 class PendingVariable:
-    """What a variable is derived from until its first use; see `delay`."""
+    """The class of a variable until its first use; see `delay`."""
 
-    # An object's class can be exchanged for one of the same layout only.
+    # `__class__` can be assigned only if the layouts are the same.
     __slots__ = ()
 
     _ordinary: type[Any]
@@ -58,7 +57,7 @@ _CLASSES: dict[type[Any], type[Any]] = {}
 
 
 def delay(variable: Any) -> None:
-    """Makes a variable that has just been created look for its value in a checkpoint when it is first used."""
+    """Defers the restoration of a new variable to its first use."""
     look_again()
     ordinary = type(variable)
     if issubclass(ordinary, PendingVariable):

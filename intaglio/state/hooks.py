@@ -14,20 +14,20 @@ if TYPE_CHECKING:
 
 
 class StateHooks(Hooks):
-    """The references of specs to the classes of variables, and of what replicas call to strategies."""
+    """Calls from specs to the classes of variables, and from replicas to strategies."""
 
     variable: type[Variable]
-    # A variable of a handle: `(handle, dims, dtype, trainable)`.
+    # Creates a variable from a handle: `(handle, dims, dtype, trainable)`.
     variable_of_handle: Callable[[Any, Dims, DType, bool], Any]
     # The class of variables on accelerators.
     variable_on: type[Variable]
     # The distribution strategy of the block, or None.
     strategy_in_force: Callable[[], Any]
-    # The number of the replica of a strategy that runs, an int32 tensor, or None.
+    # The index of the running replica of a strategy, an int32 tensor, or None.
     replica_id_in: Callable[[Any], Any]
-    # `(strategy, variable, function)`: the function of the replica's copy, or of every copy.
+    # `(strategy, variable, function)`: applies the function to the replica's copy, or to every copy.
     update_in: Callable[[Any, Any, Callable[..., Any]], Any]
-    # Tensors summed over the replicas that run together.
+    # Sums tensors over all replicas.
     sum_of_replicas: Callable[[list[Any]], list[Any]]
     # False in replicas other than the first.
     is_first_replica: Callable[[], bool]

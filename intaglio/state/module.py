@@ -77,7 +77,7 @@ class Module(AutoTrackable):
 
     @property
     def name_scope(self) -> Any:
-        """A `tf.name_scope` for what belongs to the module."""
+        """The `tf.name_scope` of the module's ops and variables."""
         return name_scope(self._scope_name)
 
     @property
@@ -92,12 +92,12 @@ class Module(AutoTrackable):
 
     @property
     def non_trainable_variables(self) -> tuple[Variable, ...]:
-        """Those of `variables` that are not trainable."""
+        """The variables that are not trainable."""
         return tuple(self._flatten(predicate=lambda v: _is_variable(v) and not v.trainable))
 
     @property
     def submodules(self) -> tuple[Module, ...]:
-        """The modules in this one, and in those, each once."""
+        """The modules nested in this one, to any depth, each once."""
         return tuple(self._flatten(predicate=_is_module))
 
     def _flatten(
@@ -125,7 +125,7 @@ class Module(AutoTrackable):
 
     @classmethod
     def with_name_scope(cls, method: F) -> F:
-        """Decorates a method: what it makes gets names that begin with the module's."""
+        """Decorates a method: its ops and variables are named in the module's name scope."""
 
         @functools.wraps(method)
         def scoped(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -152,7 +152,7 @@ def _walk(
     path: Path,
     seen: set[int],
 ) -> Iterator[Any]:
-    """What `Module._flatten` yields: first the module's own values, then those of modules."""
+    """The values of `Module._flatten`: first the module's own, then those of nested modules."""
     seen.add(id(module))
     attributes = vars(module)
     inner: list[tuple[Path, Module]] = []

@@ -1,4 +1,4 @@
-"""`tf.train.ExponentialMovingAverage`: averages of variables that forget slowly.
+"""`tf.train.ExponentialMovingAverage`: exponentially decaying averages of variables.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/train/ExponentialMovingAverage.
 """
@@ -50,11 +50,11 @@ class ExponentialMovingAverage(AutoTrackable):
 
     @property
     def name(self) -> str:
-        """The end of the averages' names."""
+        """The suffix of the averages' names."""
         return self._ema_name
 
     def apply(self, var_list: Any = None) -> Any:
-        """Moves the averages of the variables; makes those that are not there yet.
+        """Updates the averages of the variables; creates averages that do not exist yet.
 
         In a graph tensors have averages, too. Raises TypeError for what is no variable of floats, ValueError
         for an empty list.
@@ -91,7 +91,7 @@ class ExponentialMovingAverage(AutoTrackable):
         return average.assign_sub(distance * (1 - decay))
 
     def _new(self, variable: Any) -> Variable:
-        """The average: a variable's begins with its value, a tensor's with zeros."""
+        """A new average: initialized with the variable's value, or with zeros for a tensor."""
         name = self.average_name(variable)
         with init_scope(), name_scope(""):
             if isinstance(variable, Variable):
@@ -117,10 +117,10 @@ class ExponentialMovingAverage(AutoTrackable):
         return f"{var.name.rpartition(':')[0] or var.name}/{self._ema_name}"
 
     def variables_to_restore(self, moving_avg_variables: Any = None) -> dict[str, Any]:
-        """The variables by the names of what they are restored from: averages, and other variables' own.
+        """The variables by the names that they are restored from: those of averages, or their own.
 
-        Averages are those of `moving_avg_variables`: by default, of what has one, and of what a graph trains.
-        The others are those of the graph.
+        `moving_avg_variables` have averages; by default those are all that have one, and the trainable
+        variables of the graph. The other variables are those of the graph.
         """
         chosen = moving_avg_variables
         graph: Any = current_graph()

@@ -1,6 +1,6 @@
-"""Whether functions are traced for a saved model, which has no replicas.
+"""Whether functions are being traced for a saved model, which has no replicas.
 
-A variable with copies (`distribute/variables.py`) is its first copy there, in what it reads and writes.
+Reads and writes of a variable with copies (`distribute/variables.py`) then use its first copy.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def is_traced_for() -> bool:
 
 @contextmanager
 def tracing() -> Generator[None]:
-    """Functions that are traced in the block are for one device, whatever strategy made their variables."""
+    """Traces functions in the block for one device, whatever strategy their variables belong to."""
     before, _tracing.is_on = _tracing.is_on, True
     try:
         yield

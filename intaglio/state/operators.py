@@ -10,7 +10,7 @@ from intaglio.opdef.tensor import Tensor
 
 
 class Operators:
-    """The special methods of `tf.Variable` that work on its present value."""
+    """The special methods of `tf.Variable` that operate on its current value."""
 
     if TYPE_CHECKING:
 
@@ -28,11 +28,11 @@ class Operators:
         def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]  # elementwise
 
     def value(self) -> Tensor:
-        """The present value."""
+        """The current value."""
         raise NotImplementedError
 
     def read_value(self) -> Tensor:
-        """The present value, as a tensor of its own."""
+        """The current value as a new tensor."""
         raise NotImplementedError
 
     def __iter__(self) -> Iterator[Tensor]:
@@ -54,10 +54,10 @@ class Operators:
 
     @classmethod
     def _OverloadAllOperators(cls) -> None:  # TensorFlow's name
-        """Called by libraries for classes of variables of their own, which inherit the operators."""
+        """Does nothing: libraries call it for their variable classes, which inherit the operators."""
 
     def _is_of_plain_graph(self) -> bool:
-        """True if the variable belongs to a graph that sessions run: it is equal to itself only."""
+        """True if the variable belongs to a plain graph, where variables compare by identity."""
         return False
 
     def __hash__(self) -> int:
@@ -96,7 +96,7 @@ def _augmented(symbol: str, method: str, plain: str, rest: str = "") -> RuntimeE
     )
 
 
-# -- operators: those of tensors, on the present value -----------------------------------
+# -- operators: those of tensors, on the current value -----------------------------------
 
 OPERATORS = (
     "add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "div", "rdiv", "floordiv",

@@ -12,7 +12,7 @@ from intaglio.state.tracking import Trackable
 
 
 class PythonState(Trackable, abc.ABC):
-    """An object that checkpoints keep as bytes: a base class.
+    """A base class of objects that checkpoints save as bytes.
 
     A subclass returns its state in `serialize` (bytes or str), and restores it, from bytes, in
     `deserialize`.
@@ -38,7 +38,7 @@ class PythonState(Trackable, abc.ABC):
 
     @abc.abstractmethod
     def serialize(self) -> Any:
-        """What is kept of the object: bytes or str."""
+        """The state to save: bytes or str."""
 
     @abc.abstractmethod
     def deserialize(self, string_value: Any) -> None:

@@ -36,7 +36,7 @@ def _shape_list(shapes: Any, count: int) -> list[TensorShape] | None:
 
 @public_methods
 class QueueBase:
-    """What all queues do; created by its subclasses."""
+    """The base class of all queues."""
 
     def __init__(
         self, dtypes: Any, shapes: Any, names: Any, queue_ref: Any, name: str = "queue"
@@ -63,7 +63,7 @@ class QueueBase:
 
     @staticmethod
     def from_list(index: Any, queues: Sequence[QueueBase]) -> QueueBase:
-        """The queue of that number in a list of queues of equal elements.
+        """The queue at an index of a list of queues with equal element types.
 
         Raises TypeError for queues whose elements differ.
         """
@@ -89,7 +89,7 @@ class QueueBase:
 
     @property
     def name(self) -> str:
-        """The name that was given; in a graph that of its node."""
+        """The given name; in a graph, that of the queue's node."""
         return self._name
 
     @property
@@ -104,10 +104,10 @@ class QueueBase:
 
     @property
     def names(self) -> list[str] | None:
-        """The names of the components, or None: elements are then dicts."""
+        """The names of the components, whose elements are dicts; or None."""
         return self._names
 
-    # -- putting in --------------------------------------------------------------------------
+    # -- enqueue -----------------------------------------------------------------------------
 
     def _components(self, values: Any, many: bool) -> list[Tensor]:
         """An element as tensors. Raises ValueError if it does not fit."""
@@ -137,17 +137,17 @@ class QueueBase:
         return found
 
     def enqueue(self, vals: Any, name: str | None = None) -> Any:
-        """Puts an element in: a tensor, a tuple of them, or with names a dict.
+        """Adds an element: a tensor, a tuple of tensors, or with names a dict.
 
         Waits for capacity. Raises CancelledError if the queue is closed.
         """
         return raw.QueueEnqueueV2(self._queue_ref, self._components(vals, False), name=name)
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> Any:
-        """Puts the rows of tensors in, an element each; waits for capacity as `enqueue` does."""
+        """Adds the rows of tensors as elements; waits for capacity as `enqueue` does."""
         return raw.QueueEnqueueManyV2(self._queue_ref, self._components(vals, True), name=name)
 
-    # -- taking out --------------------------------------------------------------------------
+    # -- dequeue -----------------------------------------------------------------------------
 
     def _returned(self, result: Any, rows: tuple[Any, ...] | None) -> Any:
         tensors = [result] if isinstance(result, Tensor) else list(result)
@@ -162,7 +162,7 @@ class QueueBase:
         return tensors[0] if len(tensors) == 1 else tensors
 
     def dequeue(self, name: str | None = None) -> Any:
-        """Takes an element out: as it was put in, several components as a list.
+        """Removes and returns an element; several components are a list.
 
         Waits for one. Raises OutOfRangeError if the queue is closed and empty.
         """
@@ -170,7 +170,7 @@ class QueueBase:
         return self._returned(result, None)
 
     def dequeue_many(self, n: Any, name: str | None = None) -> Any:
-        """Takes `n` elements out, stacked; waits for all of them.
+        """Removes and returns `n` elements, stacked; waits for all of them.
 
         Raises OutOfRangeError if the queue is closed and has fewer, InvalidArgumentError for
         a queue without shapes.
@@ -184,7 +184,7 @@ class QueueBase:
         return self._returned(result, (n if isinstance(n, int) else None,))
 
     def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
-        """As `dequeue_many`, but a closed queue gives what it has left."""
+        """As `dequeue_many`, but a closed queue returns its remaining elements."""
         result = raw.QueueDequeueUpToV2(
             self._queue_ref,
             convert.to_tensor(n, int32),
@@ -193,10 +193,10 @@ class QueueBase:
         )
         return self._returned(result, (None,))
 
-    # -- the queue itself --------------------------------------------------------------------
+    # -- state -------------------------------------------------------------------------------
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Any:
-        """Nothing more is put in; with `cancel_pending_enqueues`, what waits for capacity fails."""
+        """Closes the queue to new elements; `cancel_pending_enqueues` cancels calls that wait for capacity."""
         return raw.QueueCloseV2(
             self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name
         )
@@ -206,7 +206,7 @@ class QueueBase:
         return raw.QueueIsClosedV2(self._queue_ref, name=name)
 
     def size(self, name: str | None = None) -> Tensor:
-        """How many elements are in the queue; int32."""
+        """The number of elements in the queue; int32."""
         return raw.QueueSizeV2(self._queue_ref, name=name)
 
 
@@ -225,7 +225,7 @@ def _new_queue(op: Any, types: Any, shapes: Any, capacity: int, shared: Any, **a
 
 @public_methods
 class FIFOQueue(QueueBase):
-    """A queue whose elements come out as they went in.
+    """A queue that returns elements in the order in which they were added.
 
     >>> queue = tf.queue.FIFOQueue(10, tf.int32, shapes=[[]])
     >>> queue.enqueue_many([[1, 2, 3]])
@@ -250,7 +250,7 @@ class FIFOQueue(QueueBase):
 
 @public_methods
 class PaddingFIFOQueue(QueueBase):
-    """As FIFOQueue; elements whose shapes differ are filled up with zeros when stacked.
+    """As FIFOQueue; elements of different shapes are padded with zeros when they are stacked.
 
     >>> queue = tf.queue.PaddingFIFOQueue(10, tf.int32, shapes=[[None]])
     >>> queue.enqueue([[1, 2]])
@@ -279,7 +279,7 @@ class PaddingFIFOQueue(QueueBase):
 
 @public_methods
 class PriorityQueue(QueueBase):
-    """A queue whose elements begin with a priority, int64; the lowest comes out first.
+    """A queue whose elements begin with a priority, int64; the lowest is returned first.
 
     >>> queue = tf.queue.PriorityQueue(10, tf.string, shapes=[[]])
     >>> queue.enqueue_many(([3, 1], ["late", "soon"]))
@@ -305,7 +305,7 @@ class PriorityQueue(QueueBase):
 
 @public_methods
 class RandomShuffleQueue(QueueBase):
-    """A queue of which any element may come out; `min_after_dequeue` stay in to choose from.
+    """A queue that returns a random element; at least `min_after_dequeue` elements remain.
 
     >>> queue = tf.queue.RandomShuffleQueue(10, 0, tf.int32, shapes=[[]], seed=1)
     >>> queue.enqueue_many([[1, 2, 3]])

@@ -49,11 +49,11 @@ def create_rng_state(seed: Any, alg: Any) -> Tensor:
 
 @public_methods
 class Generator(AutoTrackable):
-    """A source of random numbers with a state of its own, on the Philox algorithm.
+    """A random number generator with its own state, which uses the Philox algorithm.
 
-    Made by `from_seed`, `from_state`, `from_key_counter` or `from_non_deterministic_state`.
-    Draws work eagerly and in traced functions, where the state is a captured variable. Of a generator
-    made under a distribution strategy, each replica draws its own numbers.
+    Created by `from_seed`, `from_state`, `from_key_counter` or `from_non_deterministic_state`.
+    Methods work eagerly and in traced functions, where the state is a captured variable. If the generator
+    was created under a distribution strategy, each replica draws different numbers.
 
     >>> generator = tf.random.Generator.from_seed(1234)
     >>> print(generator.uniform([2], maxval=10, dtype=tf.int32).numpy())
@@ -143,7 +143,7 @@ class Generator(AutoTrackable):
         self._state_var.assign(_joined(key, counter))
 
     def skip(self, delta: Any) -> Tensor:
-        """Moves on by `delta` numbers; returns the state before."""
+        """Advances the counter by `delta` numbers; returns the previous state."""
         if isinstance(delta, int):
             step = to_tensor(np.asarray(delta & _MASK, np.uint64))
         else:
@@ -151,7 +151,7 @@ class Generator(AutoTrackable):
         return self._skipped(step)[0]
 
     def _skipped(self, step: Tensor) -> tuple[Any, Tensor]:
-        """Moves on by so many numbers. Returns the state before: under a strategy of every copy, and of one."""
+        """Advances the counter. Returns the previous state; under a strategy, of every copy and of one."""
         before: list[Tensor] = []
 
         def skip(variable: Any) -> Tensor:
@@ -173,7 +173,7 @@ class Generator(AutoTrackable):
         return self._of_replica(key), counter, self._alg
 
     def _of_replica(self, key: Tensor) -> Tensor:
-        """The key of the replica that draws: a number drawn by the common key at the replica's number."""
+        """The key of the current replica: the number that the common key gives at the replica's index."""
         replica = None if self._strategy is None else HOOKS.replica_id_in(self._strategy)
         if replica is None:
             return key
@@ -236,7 +236,7 @@ class Generator(AutoTrackable):
         dtype: Any = float32,
         name: str | None = None,
     ) -> Tensor:
-        """Normals with this mean and standard deviation."""
+        """Normally distributed numbers with this mean and standard deviation."""
         kind = as_dtype(dtype or float32)
 
         def draw(dims: Tensor) -> Tensor:
@@ -253,7 +253,7 @@ class Generator(AutoTrackable):
         dtype: Any = float32,
         name: str | None = None,
     ) -> Tensor:
-        """Normals within two standard deviations of the mean."""
+        """Normally distributed numbers within two standard deviations of the mean."""
         kind = as_dtype(dtype or float32)
 
         def draw(dims: Tensor) -> Tensor:
@@ -265,7 +265,7 @@ class Generator(AutoTrackable):
     def binomial(
         self, shape: Any, counts: Any, probs: Any, dtype: Any = int32, name: str | None = None
     ) -> Tensor:
-        """How many of `counts` trials succeed, each with probability `probs`.
+        """The number of successes among `counts` trials with probability `probs` each.
 
         `shape` ends with the shape that counts and probs (of one dtype) have together. `dtype` is
         float16, float32, float64, int32 or int64. Raises InvalidArgumentError for other shapes.
@@ -289,7 +289,7 @@ class Generator(AutoTrackable):
         return raw.Pack([seeds, raw.ZerosLike(seeds)], axis=0, name="stack")
 
     def split(self, count: int = 1) -> list[Generator]:
-        """`count` generators whose numbers have nothing to do with one another."""
+        """`count` generators with independent streams."""
         keys = raw.Unpack(self.uniform_full_int([count], int64), num=count)
         return [Generator.from_key_counter(key, np.zeros(2, np.int64), self._alg) for key in keys]
 
@@ -320,7 +320,7 @@ def _check_state(state: Any) -> None:
 
 
 class _Shared:
-    """The generator that the program shares."""
+    """The holder of the global generator."""
 
     generator: Generator | None = None
 
@@ -329,7 +329,7 @@ _shared = _Shared()
 
 
 def get_global_generator() -> Generator:
-    """The generator that the program shares, created at the first call.
+    """The global generator, which the first call creates.
 
     Raises RuntimeError at a first call where every run must give the same: `set_global_generator` is needed.
 
@@ -348,7 +348,7 @@ def get_global_generator() -> Generator:
 
 
 def set_global_generator(generator: Generator) -> None:
-    """Replaces the shared generator.
+    """Replaces the global generator.
 
     Functions traced before continue with the one that they captured.
 

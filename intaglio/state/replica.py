@@ -1,7 +1,7 @@
-"""Which replica of a strategy runs this code: what a function does may depend on it.
+"""The replica of a strategy that runs the current code.
 
-A variable with copies (`distribute/variables.py`) is the copy of the replica, so that a function has a
-trace for each. `distribute/contexts.py` says which it is.
+A variable with copies (`distribute/variables.py`) stands for the replica's copy, so that a function has a
+trace for each replica. `distribute/contexts.py` sets it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What saved models keep besides variables: resources that a function makes, and files.
+"""Parts of saved models besides variables: resources that a function creates, and files.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/saved_model/experimental/TrackableResource
 and https://www.tensorflow.org/api_docs/python/tf/saved_model/Asset.
@@ -18,7 +18,7 @@ from intaglio.trace.scopes import init_scope
 
 
 class TrackableResource(AutoTrackable):
-    """A resource that saved models can make again: a base class.
+    """A base class of resources that a loaded model can create again.
 
     A subclass creates the resource in `_create_resource` (which returns the handle), fills it in
     `_initialize`, and releases it in `_destroy_resource`. The first two
@@ -46,19 +46,19 @@ class TrackableResource(AutoTrackable):
         self._resource_device = device
 
     def _create_resource(self) -> Any:
-        """Makes the resource; returns its handle."""
+        """Creates the resource; returns its handle."""
         raise NotImplementedError("TrackableResource._create_resource not implemented.")
 
     def _initialize(self) -> Any:
-        """Fills the resource."""
+        """Initializes the resource."""
         raise NotImplementedError("TrackableResource._initialize not implemented.")
 
     def _destroy_resource(self) -> Any:
-        """Gives the resource up."""
+        """Releases the resource."""
 
     @property
     def is_created(self) -> bool:
-        """False before the first use; of a loaded one where the function that makes it cannot run here."""
+        """Whether the resource exists: from its first use, unless its loaded creator cannot run here."""
         return self._resource_handle is not None
 
     @property
@@ -71,7 +71,7 @@ class TrackableResource(AutoTrackable):
 
 
 class _Path(EagerTensor):
-    """The path of an asset: functions take it from outside, as it changes with the model."""
+    """The path of an asset, which functions capture, as it depends on the model's folder."""
 
     __slots__ = ()
 

@@ -15,20 +15,20 @@ from typing import Any, TypeVar
 Hook = Callable[[Any, str, Any], None]
 Method = TypeVar("Method", bound=Callable[..., Any])
 
-# Where an object keeps the hooks that are notified of attributes: with the object, so that they
-# are freed with it.
+# The attribute with the hooks that are notified of new attributes: in the object, so that they are
+# freed with it.
 WAITING = "_self_waiting"
 
 
 _TRACKS = "_self_setattr_tracking"
-# Where an object keeps the names of attributes set while it did not track them.
+# The attribute with the names of attributes that were set without tracking.
 UNTRACKED = "_self_untracked_names"
-# Where an object keeps what it was told to store where a later base class stored something else, by
-# name: Keras' optimizers keep lists of a class of their own. What was set is what is saved.
+# The attribute with the assigned objects, by name, where a later base class stored another one: Keras'
+# optimizers store lists of their own class. The assigned objects are saved.
 REPLACED = "_self_replaced_values"
 
 
-# Where an object keeps the parts that it was told of; libraries know the name.
+# The attribute with the explicitly added parts; libraries use the name.
 PARTS = "_self_unconditional_dependency_names"
 # Set in objects whose parts are explicit: Keras 2's layers set attributes past `AutoTrackable`.
 EXPLICIT = "_self_parts_are_explicit"
@@ -38,21 +38,21 @@ _OWN = frozenset((_TRACKS, UNTRACKED, REPLACED, PARTS, EXPLICIT, WAITING))
 
 
 class _Replaced(dict[str, Any]):
-    """A class of its own, for a plain dict in an attribute is saved."""
+    """The value of `REPLACED`; not a plain dict, as that would be saved with the object."""
 
 
 class _Parts(dict[str, Any]):
-    """A class of its own, for a plain dict in an attribute is saved."""
+    """The value of `PARTS`; not a plain dict, as that would be saved with the object."""
 
 
 class Trackable:
     """An object that can be saved as a part of another.
 
-    Its own parts are those that it was told of by name; subclasses have others in their attributes.
+    Its own parts are those added by name (`_track_trackable`); subclasses also track attributes.
     """
 
     _object_identifier = "_generic_user_object"
-    # Libraries list the names of it.
+    # Libraries list the attribute names of the class.
     _self_unconditional_dependency_names: Mapping[str, Any] = MappingProxyType({})
 
     @property
@@ -73,7 +73,7 @@ class Trackable:
         """Called before the first part is tracked, which needs no preparation here."""
 
     def _track_trackable(self, trackable: Any, name: str, overwrite: bool = False) -> Any:
-        """Makes an object a part under a name that need not be an attribute's. Returns the object.
+        """Adds an object as a part under a name, which need not be an attribute's. Returns the object.
 
         Raises TypeError for what cannot be saved, ValueError if another part has the name.
         """
@@ -93,7 +93,7 @@ class Trackable:
         return trackable
 
     def _delete_tracking(self, name: str) -> None:
-        """What has the name is no part any more; an attribute of the name stays."""
+        """Removes the part of that name; an attribute of the name stays."""
         self.__dict__.get(PARTS, {}).pop(name, None)
         if name in self.__dict__:
             self.__dict__.setdefault(UNTRACKED, set()).add(name)
@@ -111,7 +111,7 @@ class Trackable:
         return dict(self.__dict__.get(PARTS, ()))
 
     def _handle_deferred_dependencies(self, name: str, trackable: Any) -> None:
-        """What waits to be restored as that part takes the object."""
+        """Restores the object from pending restorations that have a part of that name."""
         for hook in self.__dict__.get(WAITING, ()):
             hook(self, name, trackable)
 
@@ -125,7 +125,7 @@ class Trackable:
         overwrite: bool = False,
         **kwargs: Any,
     ) -> Any:
-        """The variable that `getter` makes of the arguments, which is a part under its name."""
+        """Creates a variable by `getter`, and adds it as a part under its name."""
         variable = getter(name=name, shape=shape, dtype=dtype, initializer=initializer, **kwargs)
         if not is_trackable(variable):
             return variable
@@ -133,19 +133,19 @@ class Trackable:
 
 
 class NoDependency:
-    """A value that is no part of the object whose attribute it becomes."""
+    """A wrapper for an attribute's value that excludes it from tracking."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
 
 
 class TrackedStructure(Trackable):
-    """A list, tuple or dict of a class that libraries' attributes have; it is saved as a plain one."""
+    """The base class of libraries' lists, tuples and dicts in attributes, which are saved as plain ones."""
 
 
 @contextlib.contextmanager
 def not_tracking(owner: Any) -> Generator[None]:
-    """Attributes that the block gives to `owner` are not saved; its `_self_setattr_tracking` is False."""
+    """Excludes attributes of `owner` set in the block from saving: `_self_setattr_tracking` is False."""
     space = owner.__dict__
     before, names = space.get(_TRACKS), set(space)
     space[_TRACKS] = False
@@ -175,7 +175,7 @@ def no_automatic_dependency_tracking(method: Method) -> Method:
 
 
 class AutoTrackable(Trackable):
-    """An object that is saved with the variables and trackable objects in its attributes.
+    """An object whose variables and trackable objects among its attributes are saved.
 
     `tf.Module` is one. Other classes take part by being a subclass, or by a method
     `_trackable_children(save_type)` that returns the children by name.
@@ -200,7 +200,7 @@ class AutoTrackable(Trackable):
         self.__dict__.get(PARTS, {}).pop(name, None)
 
     def _no_dependency(self, value: Any) -> Any:
-        """What is assigned to an attribute that gets the value and is not saved."""
+        """A wrapper of a value that is assigned to an attribute without being saved."""
         return NoDependency(value)
 
     def _lookup_dependency(
@@ -214,9 +214,9 @@ class AutoTrackable(Trackable):
         return super()._lookup_dependency(name, cached_dependencies)
 
     def _trackable_children(self, save_type: str = "checkpoint", **kwargs: Any) -> dict[str, Any]:
-        """The parts: those that it was told of, then the attributes that are saved, by name."""
+        """The parts by name: those added explicitly, then the tracked attributes."""
         parts = super()._trackable_children(save_type, **kwargs)
-        if save_type == "savedmodel":  # functions that are no attributes any more cannot be called
+        if save_type == "savedmodel":  # a function whose attribute was deleted cannot be called
             parts = {n: v for n, v in parts.items() if not _is_stale(self, n, v)}
         if EXPLICIT in vars(self):
             return parts
@@ -230,7 +230,7 @@ class AutoTrackable(Trackable):
             and name not in untracked
             and is_trackable(value := replaced.get(name, stored))
         }
-        # Names of which it was told before they were assigned keep the order of the attributes.
+        # Parts that are also attributes are in the order of the attributes.
         return {n: v for n, v in parts.items() if n not in attributes} | attributes
 
 
@@ -247,7 +247,7 @@ def note(space: dict[str, Any], name: str) -> None:
 
 
 def _note_replacement(space: dict[str, Any], name: str, value: Any) -> None:
-    """Notes whether what was set as an attribute is stored there."""
+    """Notes whether a later base class has stored another object than the one assigned."""
     replaced: _Replaced = space.setdefault(REPLACED, _Replaced())
     if name in space and space[name] is not value:
         replaced[name] = value
@@ -256,7 +256,7 @@ def _note_replacement(space: dict[str, Any], name: str, value: Any) -> None:
 
 
 def is_trackable(value: Any) -> bool:
-    """True for what saving follows when it is an attribute or an element."""
+    """True for an object that is saved if it is an attribute or an element of one."""
     # Other classes of lists and dicts cannot be rebuilt.
     if type(value) in (list, dict, OrderedDict) or isinstance(value, TrackedStructure):
         return True
@@ -266,15 +266,15 @@ def is_trackable(value: Any) -> bool:
 
 
 def has_children(value: Any) -> bool:
-    """True for an object that defines what of it is saved."""
+    """True for an object that defines its parts, by `_trackable_children`."""
     return hasattr(type(value), "_trackable_children")
 
 
 def acts_as_variable(value: Any) -> bool:
-    """True for an object of a library that wraps the variable in its `value`."""
+    """True for a library's object that wraps a variable in its attribute `value`."""
     return getattr(type(value), "_should_act_as_resource_variable", False)
 
 
 def when_set(owner: Trackable, hook: Hook) -> None:
-    """Calls `hook(owner, name, value)` for every attribute set, and every part told, from now on."""
+    """Calls `hook(owner, name, value)` for every attribute set and every part added from now on."""
     owner.__dict__[WAITING] = (*owner.__dict__.get(WAITING, ()), hook)

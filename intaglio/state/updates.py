@@ -1,4 +1,4 @@
-"""Changing and reading parts of a variable: scatters, gathers, assigned slices."""
+"""Partial updates and reads of a variable: scatter, gather, assignment to slices."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from intaglio.opdef.tensor import Tensor
 
 
 class PartialUpdates:
-    """The methods of `tf.Variable` that read or change some of its elements.
+    """The methods of `tf.Variable` that read or update some of its elements.
 
-    Follows https://www.tensorflow.org/api_docs/python/tf/Variable. All return the variable
-    as it is afterwards. They raise InvalidArgumentError (ValueError in graphs) for shapes
-    that do not fit and for indices out of range.
+    Follows https://www.tensorflow.org/api_docs/python/tf/Variable. Updates return the updated variable.
+    All raise InvalidArgumentError (ValueError in graphs) for incompatible shapes and for indices out
+    of range.
     """
 
     dtype: DType
@@ -32,7 +32,7 @@ class PartialUpdates:
         raise NotImplementedError
 
     def accessed(self) -> None:
-        """Tells tapes and the function being traced that the variable is used."""
+        """Notifies tapes and the function being traced that the variable is used."""
         raise NotImplementedError
 
     # -- rows ------------------------------------------------------------------------
@@ -72,13 +72,13 @@ class PartialUpdates:
     def scatter_min(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Keeps the smaller of the rows and what `tf.IndexedSlices` have for them."""
+        """Sets the rows that `tf.IndexedSlices` name to the minimum with these."""
         return self._scatter(raw.ResourceScatterMin, sparse_delta, name)
 
     def scatter_max(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
-        """Keeps the larger of the rows and what `tf.IndexedSlices` have for them."""
+        """Sets the rows that `tf.IndexedSlices` name to the maximum with these."""
         return self._scatter(raw.ResourceScatterMax, sparse_delta, name)
 
     def scatter_update(
@@ -126,11 +126,11 @@ class PartialUpdates:
         return self._scatter_nd(raw.ResourceScatterNdSub, indices, updates, name)
 
     def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Keeps the smaller of the update and the slice named by a row of `indices`."""
+        """Sets the slices named by the rows of `indices` to the minimum with the updates."""
         return self._scatter_nd(raw.ResourceScatterNdMin, indices, updates, name)
 
     def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        """Keeps the larger of the update and the slice named by a row of `indices`."""
+        """Sets the slices named by the rows of `indices` to the maximum with the updates."""
         return self._scatter_nd(raw.ResourceScatterNdMax, indices, updates, name)
 
     # -- reading parts -----------------------------------------------------------------

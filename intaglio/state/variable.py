@@ -1,10 +1,10 @@
-"""`tf.Variable`: a tensor that can be changed, behind a resource handle.
+"""`tf.Variable`: a mutable tensor behind a resource handle.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/Variable.
 
-Eagerly a read is the array itself: a value that was read does not change, because assigning replaces
-the array and in-place changes are made only while nothing else refers to it. In a graph a read
-is a ReadVariableOp of the captured handle, in program order with the writes.
+An eager read returns the array itself, without a copy: it never changes, because an assignment replaces
+the array, and in-place updates happen only while nothing else refers to it. In a graph a read is a
+ReadVariableOp of the captured handle, in program order with the writes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from intaglio.trace.scopes import created_on, current_name_scope
 
 _STATE = door.STATE
 _ADDABLE = frozenset(NUMERIC)
-# What assigning returns with `read_value=False`.
+# The result of an assignment with `read_value=False`.
 _NO_VALUE: Any = None
 
 
@@ -55,7 +55,7 @@ _FOR_CREATORS = ("per_worker_variable",)
 
 
 class _Creating(type):
-    """Calling `tf.Variable` goes through the current creators."""
+    """The metaclass that passes calls of `tf.Variable` to the current creators."""
 
     if not TYPE_CHECKING:  # for which the result is a Variable, of the arguments of its __init__
 
@@ -83,14 +83,14 @@ def _arguments(
     shape: Any = None,
     experimental_enable_variable_lifting: bool = True,
 ) -> dict[str, Any]:
-    """The arguments of `tf.Variable` by name, as creators get them."""
+    """The arguments of `tf.Variable` by name, as creators receive them."""
     return dict(locals())
 
 
 class Variable(
     ShownInNotebooks, Operators, PartialUpdates, ActsAsTensor, Trackable, metaclass=_Creating
 ):
-    """A tensor whose value lasts and can be changed.
+    """A mutable tensor that persists between calls.
 
     `initial_value` is a value or a function that makes one; `shape` may leave dimensions
     open that assigned values fill. `dtype` converts the value, `trainable` variables are
@@ -117,7 +117,7 @@ class Variable(
     _snapshot: Any  # the read of a variable of a graph
     _device = DEVICE
     _parent: Any = None
-    # What an assignment gives.
+    # The class of results of assignments.
     _unread: Any = None
     _node: Node | None = None
 
@@ -140,11 +140,11 @@ class Variable(
             experimental_enable_variable_lifting: bool = True,
         ) -> None: ...
 
-    # -- what it is --------------------------------------------------------------------
+    # -- properties --------------------------------------------------------------------
 
     @property
     def name(self) -> str:
-        """The name, with `:0` behind it."""
+        """The name, with the suffix `:0`."""
         return self._name
 
     @property
@@ -168,7 +168,7 @@ class Variable(
 
     @property
     def trainable(self) -> bool:
-        """True if tapes watch the variable by themselves."""
+        """True if tapes watch the variable automatically."""
         return self._trainable
 
     @property
@@ -196,7 +196,7 @@ class Variable(
 
     @property
     def op(self) -> Any:
-        """The operation that makes the handle. Raises AttributeError eagerly."""
+        """The operation that creates the handle. Raises AttributeError eagerly."""
         if self._resource is not None:
             raise AttributeError("Tensor.op is undefined when eager execution is enabled.")
         return self._handle.op
@@ -210,18 +210,18 @@ class Variable(
 
     @property
     def initial_value(self) -> Tensor:
-        """The tensor of the first value, in graphs only."""
+        """The tensor of the initial value, in graphs only."""
         self._in_graphs_only()
         return self._initial_value
 
     @property
     def initializer(self) -> Node | None:
-        """The operation that gives the first value; None eagerly."""
+        """The operation that assigns the initial value; None eagerly."""
         return None if self._resource is not None else self._initializer
 
     @property
     def create(self) -> Node:
-        """The operation that gives the first value, in graphs only."""
+        """The operation that assigns the initial value, in graphs only."""
         self._in_graphs_only("This operation")
         return self._initializer
 
@@ -240,7 +240,7 @@ class Variable(
 
     @property
     def _unique_id(self) -> str:
-        """Text that no other variable has; an argument has its first variable's."""
+        """A text that identifies the variable; a traced argument has that of the first call's variable."""
         handle: Any = self._handle
         example = getattr(getattr(handle, "graph", None), "example", {})
         return f"variable_{key(example.get(id(handle), handle))}"
@@ -263,13 +263,13 @@ class Variable(
         for watcher in here.watchers:
             watcher.watch_variable(variable)
         if type(variable) is BoundVariable:
-            return  # an argument: the call that passes it has the outer handle
+            return  # an argument: the caller notes the outer handle
         graph = getattr(here, "graph", None)
         if graph is not None and graph.building_function:
             graph.watch_variable(variable)
 
     def value(self) -> Tensor:
-        """The present value."""
+        """The current value."""
         if not _STATE.unusual:
             tensor = EagerTensor()
             tensor._array = self._resource.read()
@@ -300,11 +300,11 @@ class Variable(
         return raw.ReadVariableOp(self._handle, dtype=self._dtype, name=name)
 
     def read_value(self) -> Tensor:
-        """The present value, as a tensor of its own."""
+        """The current value as a new tensor."""
         return raw.Identity(self._read("Read/ReadVariableOp"))
 
     def read_value_no_copy(self) -> Tensor:
-        """The present value."""
+        """The current value."""
         return self._read("Read/ReadVariableOp")
 
     def __tf_tensor__(self, dtype: DType | None = None, name: str | None = None) -> Any:
@@ -331,17 +331,17 @@ class Variable(
 
     @property
     def _copies(self) -> tuple[Variable, ...]:
-        """The variables that this one consists of: itself, where there are no replicas."""
+        """The replicas' copies of this variable; itself alone without replicas."""
         return (self,)
 
     def _saved_value(self) -> np.ndarray:
-        """What checkpoints keep of the variable. Raises ValueError for a variable of a graph."""
+        """The value that checkpoints save. Raises ValueError for a variable of a graph."""
         if self._resource is None:
             raise ValueError(f"The variable {self!r} belongs to a graph.")
         return np.asarray(self._resource.read())
 
     def _restore(self, value: Tensor) -> None:
-        """Takes the value that a checkpoint has kept, of the variable's dtype and shape."""
+        """Assigns the value of a checkpoint, of the variable's dtype and shape."""
         self.assign(value)
 
     def eval(self, session: Any = None) -> Any:
@@ -354,11 +354,11 @@ class Variable(
         return raw.VarIsInitializedOp(self._handle, name=name)
 
     def set_shape(self, shape: Any) -> None:
-        """Fills in open dimensions. Raises ValueError for a contradiction."""
+        """Refines the static shape. Raises ValueError if it is incompatible."""
         self._dims = shapes.merge(self._dims, as_dims(shape))
 
     def count_up_to(self, limit: int) -> Tensor:
-        """The value, which then grows by one; OutOfRangeError once it is `limit`."""
+        """Returns the value and increments it; raises OutOfRangeError once it is `limit`."""
         return raw.ResourceCountUpTo(self._handle, limit=limit, T=self._dtype)
 
     # -- writing -----------------------------------------------------------------------
@@ -370,7 +370,7 @@ class Variable(
         name: str | None = None,
         read_value: bool = True,
     ) -> Variable:
-        """Makes `value` the variable's value; returns the variable as it is then.
+        """Assigns `value`; returns the updated variable.
 
         Raises ValueError if the shape does not fit, or for a tensor of another dtype.
         """
@@ -386,14 +386,14 @@ class Variable(
         return self._assign_by_op(tensor, name, read_value)
 
     def _misfit(self, tensor: Tensor) -> ValueError:
-        """The error of a value whose shape does not fit."""
+        """The error for a value of an incompatible shape."""
         return ValueError(
             f"Cannot assign value to variable ' {self.name}': Shape mismatch.The variable shape "
             f"{shapes.text(self._dims)}, and the assigned value shape {tensor.shape} are incompatible."
         )
 
     def _assign_by_op(self, value: Any, name: str | None, read_value: bool) -> Any:
-        """`assign` by its op. Raises ValueError for a shape that does not fit."""
+        """`assign` by its op. Raises ValueError for an incompatible shape."""
         tensor = convert.to_tensor(value, self._dtype)
         if not shapes.compatible(self._dims, tensor.dims):
             raise self._misfit(tensor)
@@ -408,7 +408,7 @@ class Variable(
         name: str | None = None,
         read_value: bool = True,
     ) -> Variable:
-        """Adds `delta`, of the same shape; returns the variable as it is then."""
+        """Adds `delta`, of the same shape; returns the updated variable."""
         if type(delta) is EagerTensor and not _STATE.unusual and self._fits(delta):
             self._resource.accumulate(np.add, delta._array)
             return self._changed(None) if read_value else _NO_VALUE
@@ -423,7 +423,7 @@ class Variable(
         name: str | None = None,
         read_value: bool = True,
     ) -> Variable:
-        """Subtracts `delta`, of the same shape; returns the variable as it is then."""
+        """Subtracts `delta`, of the same shape; returns the updated variable."""
         if type(delta) is EagerTensor and not _STATE.unusual and self._fits(delta):
             self._resource.accumulate(np.subtract, delta._array)
             return self._changed(None) if read_value else _NO_VALUE
@@ -432,14 +432,14 @@ class Variable(
         return self._changed(done) if read_value else done
 
     def load(self, value: Any, session: Any = None) -> None:
-        """Assigns: eagerly, or in a session, the default one if None."""
+        """Assigns a value, in a session if the variable belongs to a graph; None: the default session."""
         if self._resource is not None:
             self.assign(value)
         else:
             self._initializer.run({self._initial_value: value}, session)
 
     def _fits(self, tensor: EagerTensor) -> bool:
-        """True if the tensor can replace the value as it is, without further checks."""
+        """True if the tensor can replace the value without conversion or further checks."""
         array = tensor._array
         return (
             self._resource is not None
@@ -453,7 +453,7 @@ class Variable(
         unread.follow(self if self._parent is None else self._parent, operation)
         return unread
 
-    # -- Python's manners --------------------------------------------------------------
+    # -- Python's protocols ------------------------------------------------------------
 
     def __getitem__(self, slice_spec: Any) -> Tensor:
         value: Any = self.value()
@@ -519,7 +519,7 @@ def _value_text(array: Any) -> str:
 
 
 class ResourceVariable(Variable):
-    """What `tf.Variable(...)` makes."""
+    """The class of variables that `tf.Variable(...)` creates."""
 
     @filtering
     def __init__(
@@ -568,7 +568,7 @@ class ResourceVariable(Variable):
             deferred.delay(self)
 
     def _put(self, value: Any, device: str) -> None:
-        """Makes a tensor the first value, and the handle of the variable on a device."""
+        """Sets the initial value to a tensor, and creates the handle on a device."""
         self._resource.assign(value._array)
         self._handle = from_array(self._resource)
         if device != DEVICE:
@@ -608,7 +608,7 @@ class ResourceVariable(Variable):
     def of_graph(
         cls, handle: Any, first: Any, initializer: Node, snapshot: Any, trainable: bool
     ) -> Variable:
-        """A variable whose nodes a plain graph has already: handle, first value, its assignment, a read."""
+        """A variable of nodes that a plain graph has already: handle, initial value, assignment, read."""
         found: Variable = object.__new__(cls)
         attrs = handle.node.attrs
         found._handle, found._resource = handle, None
@@ -620,7 +620,7 @@ class ResourceVariable(Variable):
         return found
 
     def _record(self, first: Tensor, name: str) -> None:
-        """The nodes of a variable that belongs to a plain graph."""
+        """Records the nodes of a variable that belongs to a plain graph."""
         self._initial_value = first
         with door.level().scoped(""):
             self._handle = raw.VarHandleOp(
@@ -635,13 +635,13 @@ class ResourceVariable(Variable):
 
 
 def _placed(**arguments: Any) -> Variable:
-    """The variable that creators make at last, on the device of the block."""
+    """Creates the variable itself, after all creators, on the device of the block."""
     kind: Any = ResourceVariable if is_host(created_on()) else HOOKS.variable_on
     return kind(**{k: v for k, v in arguments.items() if k not in _FOR_CREATORS})
 
 
 class BoundVariable(Variable):
-    """A variable known by its handle: one that a traced function has as an argument."""
+    """A variable defined by a handle, such as an argument of a traced function."""
 
     def __init__(self, handle: Tensor, dims: Dims, dtype: DType, trainable: bool) -> None:
         self._handle = handle
@@ -657,10 +657,10 @@ class BoundVariable(Variable):
 
 
 class UnreadVariable(Variable):
-    """The result of an assignment: the variable, read on access to its value."""
+    """The result of an assignment: the variable, whose reads come after the assignment."""
 
     def follow(self, parent: Variable, operation: Any) -> None:
-        """Makes it the parent, read after `operation`."""
+        """Initializes it as `parent` read after `operation`."""
         vars(self).update(vars(parent))
         self._name = "UnreadVariable"
         self._parent = parent
@@ -672,7 +672,7 @@ class UnreadVariable(Variable):
 
     @property
     def op(self) -> Any:
-        """The operation that assigned; None eagerly."""
+        """The assignment's operation; None eagerly."""
         return self._operation
 
 
@@ -680,7 +680,7 @@ Variable._unread = UnreadVariable
 
 
 def _eager_value(variable: Variable) -> EagerTensor | None:
-    """The present value if ops run eagerly."""
+    """The current value if ops run eagerly."""
     if _STATE.unusual and (not door.level().eager or door.INSPECTORS):
         return None
     return None if variable._resource is None else variable.value()  # type: ignore[return-value]  # eager here

@@ -14,9 +14,9 @@ from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
 
 class VariableSpec(TypeSpec):
-    """A variable's shape, dtype and whether it is trainable; which variable it is does not matter.
+    """A variable's shape and dtype, and whether it is trainable; the identity is not part of it.
 
-    Arguments of one call that are the same variable have the same `alias_id`.
+    Arguments of one call that are the same variable have equal `alias_id`s.
     """
 
     __slots__ = ("_alias", "_dims", "_dtype", "_trainable")
@@ -48,7 +48,7 @@ class VariableSpec(TypeSpec):
 
     @property
     def trainable(self) -> bool:
-        """True if tapes watch the variable by themselves."""
+        """True if tapes watch the variable automatically."""
         return self._trainable
 
     @property
@@ -87,7 +87,7 @@ class VariableSpec(TypeSpec):
         return [handle]
 
     def to_tensors(self, value: Any) -> list[Any]:
-        # A call that is handed a variable uses it: tapes watch it.
+        # A variable that is passed to a call counts as used: tapes watch it.
         if door.level().watchers:
             value.accessed()
         return [value.handle]
