@@ -108,15 +108,15 @@ class Lapack:
         """Replaces matrices [batch, n, n], which are in column-major order, by their factors L and U.
 
         Gives the row that each row was swapped with, [batch, n], counted from 1, and whether all
-        matrices are invertible.
+        matrices are invertible: of one with NaN that is not known.
         """
         size, info = self._integer(a.shape[1]), self._integer(0)
         pivots = np.empty(a.shape[:2], self._pivots)
         sizes, infos = ctypes.addressof(size), ctypes.addressof(info)
         regular = True
-        for matrix, row in _addresses(a, pivots):
+        for i, (matrix, row) in enumerate(_addresses(a, pivots)):
             self._getrf(sizes, sizes, matrix, sizes, row, infos)
-            regular &= info.value == 0
+            regular &= info.value == 0 or bool(np.isnan(a[i]).any())
         return pivots, regular
 
     def invert(self, a: np.ndarray, pivots: np.ndarray) -> None:

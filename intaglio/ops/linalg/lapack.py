@@ -174,6 +174,19 @@ def _substitute(a: Any, x: np.ndarray, lower: bool) -> None:
         x[..., rest, :] -= a[..., rest, i, None] * row
 
 
+def _apart(function: Callable[..., Any], a: np.ndarray, *others: np.ndarray) -> np.ndarray:
+    """A function of matrices, NaN for those with NaN in which it takes a 0 for the largest element."""
+    try:
+        return lapack(function, a, *others)
+    except np.linalg.LinAlgError:
+        known = ~np.isnan(a).any((-1, -2))
+        if known.all():
+            raise
+        result = np.full_like((*others, a)[0], np.nan)
+        result[known] = lapack(function, a[known], *[x[known] for x in others])
+        return result
+
+
 def solution(a: np.ndarray, b: np.ndarray, adjoint: bool) -> np.ndarray:
     """x with a @ x = b for matrices of one batch, or with the adjoint of `a`.
 
@@ -184,7 +197,7 @@ def solution(a: np.ndarray, b: np.ndarray, adjoint: bool) -> np.ndarray:
         return found
     functions = lapack_functions(a.dtype.char)
     if functions is None or a.shape[-1] < MIN_SOLVED_ROWS or not b.size:
-        return lapack(np.linalg.solve, a.swapaxes(-1, -2).conj() if adjoint else a, b)
+        return _apart(np.linalg.solve, a.swapaxes(-1, -2).conj() if adjoint else a, b)
     # LAPACK takes them for the transposed matrices: a = U^T @ L^T @ P^T.
     lu = np.array(a.reshape(-1, *a.shape[-2:]), order="C")
     pivots, regular = functions.factorise(lu)
@@ -210,7 +223,7 @@ def inverse(a: np.ndarray) -> np.ndarray:
         return found
     functions = lapack_functions(a.dtype.char)
     if functions is None or a.shape[-1] < MIN_INVERTED_ROWS or not a.size:
-        return np.linalg.inv(a)
+        return _apart(np.linalg.inv, a)
     # The inverse of the transposed matrix is the transposed inverse.
     flat = np.array(a.reshape(-1, *a.shape[-2:]), order="C")
     pivots, regular = functions.factorise(flat)
