@@ -59,14 +59,19 @@ def _unseeded(call: Sample) -> bool:
 
 
 @functools.cache
+def outcomes(name: str) -> list[tuple[Sample, tuple[str, str, str] | None]]:
+    """The calls that follow from an op's samples, each with what differs."""
+    return [(call, outcome(call)) for call in variants.of(calls.samples_of(name))]
+
+
+@functools.cache
 def differing(name: str) -> list[tuple[str, str, str, str, str]]:
     """(op, change, TensorFlow's class, ours, what differs) of the calls that differ."""
-    found: list[tuple[str, str, str, str, str]] = []
-    for call in variants.of(calls.samples_of(name)):
-        made = outcome(call)
-        if made is not None:
-            found.append((name, call.label.partition(": ")[2], *made))
-    return found
+    return [
+        (name, call.label.partition(": ")[2], *differs)
+        for call, differs in outcomes(name)
+        if differs is not None
+    ]
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -84,9 +89,9 @@ def test_variants_are_tensorflows(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_variants_are_inferred(name):
     """What is inferred with dimensions or ranks unknown allows for what is computed."""
-    for call in variants.of(calls.samples_of(name)):
+    for call, differs in outcomes(name):
         recorded = answers.of(call, answers.VARIANTS)
-        if recorded is None or "error" in recorded or outcome(call) is not None:
+        if recorded is None or "error" in recorded or differs is not None:
             continue
         if call.op in WITH_SHAPE:
             continue
@@ -136,7 +141,7 @@ def test_every_row_is_about_something(row):
 
 
 def test_most_calls_were_recorded():
-    asked = [c for n in NAMES for c in variants.of(calls.samples_of(n))]
+    asked = [call for name in NAMES for call, _ in outcomes(name)]
     missing = [c.label for c in asked if answers.of(c, answers.VARIANTS) is None]
     assert len(missing) < len(asked) / 10, (
         f"{len(missing)} of {len(asked)} calls have no recorded answer, such as "

@@ -38,6 +38,7 @@ Options (all keyword arguments of `sample` and `each`):
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 import zlib
@@ -172,7 +173,7 @@ class Sample:
     parity: bool | str = True
     error: tuple[str, str] | None = None
 
-    @property
+    @functools.cached_property
     def key(self) -> str:
         """A name for the sample that changes when its inputs or attributes do."""
         return f"{self.op}#{zlib.crc32(_text(self.args).encode()):08x}"
