@@ -1,1 +1,1 @@
-"""What an op is: its signature, its rules, and the one door that every op call takes."""
+"""The definition of ops: signatures, rules, traits, and the door that executes every op call."""

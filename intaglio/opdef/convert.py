@@ -37,7 +37,7 @@ _DEFAULT = 100
 
 
 def register(base_type: Any, conversion_func: Converter, priority: int = _DEFAULT) -> None:
-    """Lets `conversion_func(value, dtype, name, as_ref)` convert values of `base_type`.
+    """Registers `conversion_func(value, dtype, name, as_ref)` for values of `base_type`.
 
     A class that inherits `__tf_tensor__`, as those derived from `tf.Variable` do, is
     converted by the function instead. Raises TypeError for arguments of other kinds.
@@ -63,7 +63,7 @@ def register(base_type: Any, conversion_func: Converter, priority: int = _DEFAUL
 
 
 def _checked(converted: Any, value: Any, dtype: DType | None, function: Converter) -> Tensor:
-    """What a registered function returned. Raises RuntimeError if that is not what it must be."""
+    """The result of a registered function. Raises RuntimeError if it is no tensor of the wanted dtype."""
     who = f"Conversion function {function!r} for type {type(value)}"
     if not isinstance(converted, Tensor):
         if not hasattr(type(converted), "__tf_tensor__"):
@@ -77,7 +77,7 @@ def _checked(converted: Any, value: Any, dtype: DType | None, function: Converte
 
 
 def _prefer(base_type: Any, function: Converter, inherited: Converter) -> None:
-    """Has values of a class converted by `function`, by what they inherit if it declines."""
+    """Registers `function` for a class; if it declines, values are converted as the class inherits it."""
 
     def converted(self: Any, dtype: DType | None = None, name: str | None = None) -> Any:
         result = function(self, dtype=dtype, name=name, as_ref=False)
@@ -91,7 +91,7 @@ def _prefer(base_type: Any, function: Converter, inherited: Converter) -> None:
 def to_tensor(
     value: Any, dtype: DType | None = None, name: str | None = None, dtype_hint: DType | None = None
 ) -> Tensor:
-    """`value` as a tensor of the present level.
+    """`value` as a tensor of the current level.
 
     Raises TypeError if it cannot become a tensor of `dtype`, ValueError for ragged lists.
     """
@@ -116,7 +116,7 @@ def to_tensor(
 
 
 def _by_protocol(value: Any, kind: type, dtype: DType | None, name: str | None) -> Tensor | None:
-    """A value that converts itself, for which a function is registered, or that holds tensors."""
+    """Converts a value with `__tf_tensor__`, with a registered function, or that contains tensors."""
     convert = getattr(kind, "__tf_tensor__", None)
     if convert is not None:
         return convert(value, dtype, name)
@@ -133,9 +133,9 @@ def _by_protocol(value: Any, kind: type, dtype: DType | None, name: str | None) 
 
 
 def read(args: Sequence[Any]) -> list[Any] | None:
-    """The arguments with the tensors of those that convert themselves, as variables do.
+    """The arguments, with those that have `__tf_tensor__`, such as variables, converted to tensors.
 
-    None if there are no such; raises what their conversion raises.
+    None if there are none. Raises the errors of the conversions.
     """
     found: list[Any] | None = None
     for n, value in enumerate(args):
@@ -149,7 +149,7 @@ def read(args: Sequence[Any]) -> list[Any] | None:
 
 
 class _Promotion:
-    """What automatic promotion makes of Python numbers; no rule while it is off."""
+    """The rule of automatic promotion for Python numbers; None while it is off."""
 
     rule: Callable[[Any, Any], Any] | None = None
 
@@ -158,14 +158,14 @@ _promotion = _Promotion()
 
 
 def promote_outcomes(rule: Callable[[Any, Any], Any] | None) -> None:
-    """From now on `outcome` returns what the rule does; None turns this off."""
+    """Sets the rule that `outcome` applies; None switches it off."""
     _promotion.rule = rule
 
 
 def outcome(value: Any, beside: Any = None) -> Any:
-    """What a branch or a traced function ends with, `beside` what the other branch does.
+    """Converts a result of a branch or traced function; `beside` is the result of the other branch.
 
-    The value itself, except that automatic promotion makes weak tensors of Python numbers.
+    It returns the value itself, except that automatic promotion converts Python numbers to weak tensors.
     """
     rule = _promotion.rule
     return value if rule is None else rule(value, beside)
@@ -180,7 +180,7 @@ def to_array(value: Any, dtype: DType | None = None) -> Any:
 
 
 def holds_tensors(value: Any) -> bool:
-    """True for a tensor, what converts itself to one, or a list with such a thing in it."""
+    """True for a tensor, a value with `__tf_tensor__`, or a list that contains such a value."""
     if isinstance(value, (list, tuple)):
         return _has_tensors(value)
     return isinstance(value, Tensor) or hasattr(type(value), "__tf_tensor__")
@@ -243,7 +243,7 @@ def invalid(message: str) -> Exception:
 
 
 def describe(value: Any) -> str:
-    """A value for an error message, cut short."""
+    """A value as text for an error message, truncated."""
     text = repr(value)
     return f"{text[:200]}{'...' if len(text) > 200 else ''} of type {type(value).__name__!r}"
 
@@ -252,7 +252,7 @@ def describe(value: Any) -> str:
 
 
 def attribute(value: Any, kind: str, name: str = "") -> Any:
-    """The value of attribute `name` in its kept form: hashable where it can be."""
+    """The value of attribute `name` in the form that nodes store: hashable where possible."""
     if kind == "type":
         return None if value is None else as_dtype(value)
     if kind == "list(type)":

@@ -1,4 +1,4 @@
-"""Dispatch: public functions that do something else when an argument is a composite value.
+"""Dispatch: alternative implementations of public functions for composite arguments.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/experimental/dispatch_for_api. Ragged
 tensors and users' extension types are dispatched alike: a *target* is registered for a function and
@@ -30,18 +30,18 @@ from intaglio.opdef.hooks import HOOKS
 from intaglio.opdef.tensor import Tensor
 
 Handler = Callable[..., Any]
-# What a parameter must be: an instance of one of the classes, or a list of such. A call is
-# dispatched if one argument is, or a list holds, a composite value.
+# The annotation of a parameter: an instance of one of the classes, or a list of such. A call is
+# dispatched if one argument is, or a list contains, a composite value.
 Annotation = tuple[bool, tuple[Any, ...]]
-# Parameters (by position) and what each must be.
+# The annotations of parameters, by position.
 Signature = tuple[tuple[int, Annotation], ...]
 
 
-# Types seen as arguments that are no composite values and hold none.
+# Memoized types of arguments that neither are nor contain composite values.
 PLAIN: set[type] = set()
 
 
-# Functions `handle(function, args, kwargs)` of libraries, asked about every call of a public function
+# Functions `handle(function, args, kwargs)` of libraries, called for every call of a public function
 # whose arguments are not all known to be plain; see `register_everywhere`.
 EVERYWHERE: list[Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]] = []
 NOT_SUPPORTED = object()
@@ -55,7 +55,7 @@ class Target:
     def __init__(self, function: Handler, signatures: Sequence[Signature], run: Handler) -> None:
         self.function = function
         self.signatures = signatures
-        # Carries out a call: `run(function, entry, values)`.
+        # Executes a call: `run(function, entry, values)`.
         self.run = run
 
     def takes(self, values: tuple[Any, ...]) -> bool:
@@ -109,7 +109,7 @@ class Entry:
         self.signature = inspect.signature(function)
         self.names = tuple(self.signature.parameters)
         self.targets: list[Target] = []
-        # Takes the calls that no target does, as `around(entry, values)`.
+        # Executes the calls that no target takes: `around(entry, values)`.
         self.around: Handler | None = None
 
     def add(self, target: Target) -> None:
@@ -118,18 +118,18 @@ class Entry:
         self._implement()
 
     def remove(self, target: Target) -> None:
-        """Takes a target away."""
+        """Removes a target."""
         self.targets = [t for t in self.targets if t is not target]
         self._implement()
 
     def surround(self, around: Handler | None) -> None:
-        """Lets a handler take all calls that no target takes; None takes it away."""
+        """Sets the handler of all calls that no target takes; None removes it."""
         with _lock:
             self.around = around
             self._implement()
 
     def _implement(self) -> None:
-        """Makes the function's implementation the body, or a check before it."""
+        """Sets the function's implementation: its body, or a check followed by it."""
         closure = self.function.__closure__
         assert closure is not None
         implementation = closure[0]
@@ -144,7 +144,7 @@ class Entry:
         implementation.cell_contents = _check(self, looked_at)
 
     def find(self, values: tuple[Any, ...]) -> Any:
-        """Carries out a call with arguments that are not all known to be plain."""
+        """Executes a call with arguments that are not all known to be plain."""
         for target in self.targets:
             if target.takes(values):
                 return target.run(target.function, self, values)
@@ -162,7 +162,7 @@ class Entry:
         return self.call_body(values)
 
     def _as_written(self, values: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments of a call without those that are defaults."""
+        """The arguments of a call that are not defaults."""
         args: list[Any] = []
         kwargs: dict[str, Any] = {}
         for value, parameter in zip(values, self.signature.parameters.values(), strict=True):
@@ -173,7 +173,7 @@ class Entry:
         return tuple(args), kwargs
 
     def call_body(self, values: tuple[Any, ...]) -> Any:
-        """The function as it is without targets."""
+        """Calls the function's own body."""
         named = len(self.function.__kwdefaults__ or ())
         if not named:
             return self.body(*values)
@@ -186,7 +186,7 @@ class Entry:
 
 F = TypeVar("F", bound=Callable[..., Any])
 C = TypeVar("C", bound=type)
-# The flags of code that takes `*args`, or `**kwargs`.
+# The `co_flags` of code with `*args`, and with `**kwargs`.
 _ANY_NUMBER = inspect.CO_VARARGS | inspect.CO_VARKEYWORDS
 _LEAVE_OUT = types.CellType(levels.leave_out_package)
 
@@ -195,7 +195,7 @@ _bodies: dict[types.FunctionType, types.FunctionType] = {}
 _entries: dict[types.FunctionType, Entry] = {}
 _WITHOUT_GLOBAL_DISPATCH: set[Any] = set()
 _lock = lasting_lock()
-# The attribute of a method's function that has its handlers.
+# The attribute of a method's function with its handlers.
 _METHOD_HANDLERS = "_dispatch_handlers"
 
 
@@ -217,7 +217,7 @@ def dispatchable(function: F) -> F:
 
 
 def filtering(function: types.FunctionType) -> types.FunctionType:
-    """A public function that calls another, and leaves this package's frames out of its errors.
+    """A public wrapper of a function that removes this package's frames from the tracebacks of errors.
 
     It has the signature, name and source position of the function. Where a graph is recorded
     errors stay as they are: see `leave_out_package`.
@@ -264,7 +264,7 @@ def public_methods(cls: C) -> C:
 
 @functools.cache
 def _forwarding(count: int, named: tuple[str, ...], flags: int) -> types.CodeType:
-    """The code of a function of `count` parameters, and others by name, that passes them on.
+    """The code object of a forwarding function with `count` positional parameters and these keyword ones.
 
     One is compiled for each number of parameters: public functions, of which there are hundreds,
     get theirs with names put in, which takes microseconds at import. `flags` say whether there are
@@ -276,7 +276,7 @@ def _forwarding(count: int, named: tuple[str, ...], flags: int) -> types.CodeTyp
     star = rest or ["*"] * bool(named)
     parameters = ", ".join([*head, *star, *named, *others])
     arguments = ", ".join([*head, *rest, *[f"{n}={n}" for n in named], *others])
-    # Free variables are in the order of their names.
+    # CPython sorts free variables by name.
     source = (
         "def defined(_implementation, _leave_out):\n"
         f" def public({parameters}):\n"
@@ -304,10 +304,10 @@ def entry_of(function: Any) -> Entry | None:
 def register_everywhere(
     handle: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any], first: bool = False
 ) -> None:
-    """Asks `handle(function, args, kwargs)` about calls of every public function; `first`, before others.
+    """Registers `handle(function, args, kwargs)` for calls of every public function; `first`: before others.
 
-    It returns NOT_SUPPORTED for what it is not for. Arguments that are their defaults are left out.
-    Types that all handlers have declined are not asked about again.
+    It returns NOT_SUPPORTED to decline a call. Arguments equal to their defaults are omitted.
+    It is not called again for types that all handlers have declined.
     """
     EVERYWHERE.insert(0 if first else len(EVERYWHERE), handle)
     for function in list(_bodies):
@@ -315,7 +315,7 @@ def register_everywhere(
 
 
 def ask_everywhere(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What a library makes of a call that was refused, or NOT_SUPPORTED."""
+    """The result of a library's handler for a rejected call, or NOT_SUPPORTED."""
     for handle in EVERYWHERE:
         result = handle(function, args, kwargs)
         if result is not NOT_SUPPORTED:
@@ -324,8 +324,8 @@ def ask_everywhere(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 
 def globally_dispatchable(function: F) -> F:
-    """Decorates a public function that takes any number of arguments: calls that it refuses are offered
-    to libraries. Extension types have no targets for it.
+    """Decorates a public function with `*args`: calls that it rejects are offered to libraries. Extension
+    types have no targets for it.
     """
 
     @functools.wraps(function)
@@ -342,7 +342,7 @@ def globally_dispatchable(function: F) -> F:
 
 
 def dispatchable_method(function: F) -> F:
-    """Decorates the function of a class method: calls that it refuses are offered to `handlers_of` it."""
+    """Decorates the function of a class method: calls that it rejects are offered to `handlers_of` it."""
     handlers: list[Callable[[tuple[Any, ...], dict[str, Any]], Any]] = []
 
     @functools.wraps(function)
@@ -368,8 +368,8 @@ def handlers_of(method: Any) -> list[Callable[[tuple[Any, ...], dict[str, Any]],
 
 
 def without_global_dispatch(function: F) -> F:
-    """Decorates a dispatchable function of whose calls libraries are not notified: extension types may have
-    targets for it, and other types none.
+    """Decorates a dispatchable function whose calls are not offered to libraries: only extension types may
+    have targets for it.
     """
     _WITHOUT_GLOBAL_DISPATCH.add(function)
     return function
@@ -388,7 +388,7 @@ _OF_ANY = "({0}.__class__ in _plain or {0}.__class__ is list and _plain.issupers
 
 
 def _check(entry: Entry, looked_at: dict[int, bool]) -> Handler:
-    """The implementation of a function with targets: it takes all parameters, none by default."""
+    """The implementation of a function with targets, which is called with all parameters."""
     kinds = [p.kind for p in entry.signature.parameters.values()]
     names = [
         name if kind is inspect.Parameter.KEYWORD_ONLY else f"_p{i}"
@@ -452,7 +452,7 @@ def _added(target: Target, entries: Sequence[Entry]) -> None:
 
 
 def register(function: Any, handler: Handler, signatures: Sequence[Signature]) -> None:
-    """Lets `handler`, which takes the function's parameters, take calls that match."""
+    """Registers `handler`, which has the function's parameters, for calls that match."""
     entry = _dispatchable(function, function)
     # A handler may leave parameters out, `name` above all.
     names = list(inspect.signature(handler).parameters)
@@ -468,7 +468,7 @@ def register(function: Any, handler: Handler, signatures: Sequence[Signature]) -
 
 
 def _picking(wanted: Sequence[int], with_function: bool) -> Handler:
-    """How a handler with these of the function's parameters is called.
+    """An adapter that calls a handler with a subset of the function's parameters.
 
     A target of this package may take the function itself as well, as its first parameter.
     """
@@ -481,7 +481,7 @@ def _picking(wanted: Sequence[int], with_function: bool) -> Handler:
 
 
 def _of_operands(arity: int) -> Handler:
-    """How a handler of all elementwise functions of one or two tensors is called."""
+    """An adapter that calls a handler of elementwise functions with the operands."""
 
     def run(handler: Handler, entry: Entry, values: tuple[Any, ...]) -> Any:
         rest = dict(zip(entry.names[arity:], values[arity:], strict=True))
@@ -496,7 +496,7 @@ def _of_operands(arity: int) -> Handler:
 
 
 def withdraw(handler: Handler) -> None:
-    """Undoes all registrations of a handler. Raises ValueError if there are none."""
+    """Removes all registrations of a handler. Raises ValueError if there are none."""
     with _lock:
         found = [(t, entries) for t, entries in _targets if t.function is handler]
         if not found:
@@ -529,10 +529,10 @@ def _dispatchable(function: Any, name: Any) -> Entry:
 
 
 def handle(name: str, handler: Handler, **annotations: Any) -> None:
-    """Registers a handler of ours for the public function of this name.
+    """Registers a handler of this package for the public function of this name.
 
-    Each keyword names a parameter and what it must be; one that fits is enough. Raises
-    ValueError if the function is not `@dispatchable`.
+    Each keyword is a parameter with its annotation; one match is enough. Raises ValueError if the
+    function is not `@dispatchable`.
     """
     function = public(name)
     entry = _dispatchable(function, name)
@@ -545,7 +545,7 @@ def handle(name: str, handler: Handler, **annotations: Any) -> None:
 
 
 def handle_if(name: str, handler: Handler, test: Callable[[tuple[Any, ...]], bool]) -> None:
-    """Registers a handler of ours for calls whose arguments pass a test."""
+    """Registers a handler of this package for calls whose arguments pass a test."""
     entry = _dispatchable(public(name), name)
     whole: Signature = ((0, (True, (object,))),)
     wanted = list(range(len(inspect.signature(handler).parameters)))

@@ -1,4 +1,4 @@
-"""Own implementations of public functions for own types.
+"""The decorators that register implementations of public functions for a program's own types.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/experimental/dispatch_for_api and the
 pages of its siblings. A call is dispatched if an argument is a composite value (an extension
@@ -18,7 +18,7 @@ from intaglio.opdef.elementwise_names import ASSERTIONS, BINARY, UNARY
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# The handlers of elementwise functions, by what they are for.
+# The handlers of elementwise functions, by kind of function and types.
 _registered: dict[tuple[Any, ...], Any] = {}
 
 
@@ -172,7 +172,7 @@ def _elementwise(names: tuple[str, ...], kind: str, hints: tuple[Any, ...]) -> C
 
 
 def unregister_dispatch_for(dispatch_target: Any) -> None:
-    """Undoes what a `dispatch_for_` decorator did. Raises ValueError if none did anything.
+    """Removes the registrations of a `dispatch_for_` decorator. Raises ValueError if there are none.
 
     https://www.tensorflow.org/api_docs/python/tf/experimental/unregister_dispatch_for
 

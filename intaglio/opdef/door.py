@@ -1,6 +1,6 @@
-"""The one door: every op call converts its inputs once, then goes to the level on top.
+"""The door: executes every op call, by converting its inputs once and passing them to the level on top.
 
-The levels and their stack (`intaglio.opdef.levels`) are known here by the same names.
+The names of `intaglio.opdef.levels` are re-exported here.
 """
 
 from __future__ import annotations
@@ -36,21 +36,21 @@ if TYPE_CHECKING:
     from intaglio.opdef.signature import Arg
 
 
-# The name of an op that Python's conversion rules put in, as in `x * variable`: in a graph it
-# is called after the op that takes it, `mul/ReadVariableOp`.
+# The name of an op that an implicit conversion inserts, as in `x * variable`: in a graph it is named
+# after the op that uses it, `mul/ReadVariableOp`.
 IMPLIED = str.__new__(type("Implied", (str,), {}), "")
 
 
-# Each sees every op after the tapes, with its attributes, inputs and outputs; it returns the outputs,
-# or others in their place.
+# Functions called after the tapes for every op, with its attributes, inputs and outputs; they return the
+# outputs or replacements for them.
 Inspector = Callable[[Any, dict[str, Any], Sequence[Tensor], Sequence[Tensor]], Any]
 INSPECTORS: list[Inspector] = []
-# What a direct call returns that leaves the work to the door.
+# The result of a direct call that leaves the call to the door.
 DECLINED: Any = object()
 
 
 def call(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None) -> Any:
-    """One op call as the user wrote it: binds, converts, executes, shows the tapes."""
+    """Executes an op call as the user wrote it: binds, converts, executes, and notifies the tapes."""
     if not kwargs and len(args) == len(op.input_names):
         values, attrs = args, op.defaults
         if op.required:
@@ -75,7 +75,7 @@ def call(op: Op, args: tuple[Any, ...], kwargs: dict[str, Any], name: str | None
 def carry_out(
     op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
 ) -> Sequence[Tensor]:
-    """Goes through the door with inputs that are tensors already (flat)."""
+    """Executes an op call whose flat inputs are tensors already."""
     here = (levels._stack or stack()).top
     if op.has_graphs and here.eager and here.watchers:
         seen = HOOKS.watched_call(here, op, inputs, attrs, name)
@@ -95,7 +95,7 @@ def carry_out(
 
 
 def pack(op: Op, outputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
-    """Flat outputs as the call returns them: a tensor, a list, a named tuple or nothing."""
+    """The result of a call from its flat outputs: a tensor, a list, a named tuple or None."""
     if op.has_list_outputs:
         grouped = op.sig.group_outputs(outputs, attrs)
         return grouped[0] if op.result is None else op.result(*grouped)
@@ -105,7 +105,7 @@ def pack(op: Op, outputs: Sequence[Tensor], attrs: dict[str, Any]) -> Any:
 
 
 def _has_literals(value: Any) -> bool:
-    """True for a list that is no list of tensors."""
+    """True for a list with an element that is no tensor."""
     return isinstance(value, (list, tuple)) and not all([isinstance(v, Tensor) for v in value])
 
 
@@ -119,7 +119,7 @@ def _bind(
     op: Op, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[Sequence[Any], dict[str, Any]]:
     if len(args) == len(op.input_names) and op.required_set <= kwargs.keys():
-        # The commonest form: inputs by position, attributes by name.
+        # The most common form: inputs by position, attributes by name.
         kinds, attrs = op.attr_kinds, dict(op.defaults)
         for key, value in kwargs.items():
             kind = kinds.get(key)
@@ -176,7 +176,7 @@ def _convert(op: Op, values: Sequence[Any], attrs: dict[str, Any]) -> Sequence[T
             if allowed is not None and dtype not in allowed:
                 for at, other in enumerate(values):
                     if op.slots[at][0] == var and not isinstance(other, Tensor):
-                        _one(op, at, other, dtype)  # its error comes first
+                        _one(op, at, other, dtype)  # its error takes precedence
                 raise _not_allowed(op, index, dtype)
             types[var] = dtype
         elif dtype is not wanted:
@@ -189,7 +189,7 @@ def _convert(op: Op, values: Sequence[Any], attrs: dict[str, Any]) -> Sequence[T
 def _converted(
     op: Op, values: Sequence[Any], attrs: dict[str, Any], types: dict[str | None, DType]
 ) -> Sequence[Tensor]:
-    """The inputs as tensors, after the tensors among them have decided what they can."""
+    """The inputs as tensors, converted after the tensors among them have determined type variables."""
     for (var, _, _), value in zip(op.slots, values, strict=True):
         if var is not None and var not in types and not isinstance(value, Tensor):
             own = hasattr(type(value), "__tf_tensor__")
@@ -215,7 +215,7 @@ def _converted(
 
 
 def _by_default(op: Op, var: str | None, value: Any, allowed: frozenset[DType]) -> DType | None:
-    """The dtype that a value takes which the op may not have in its own, or None."""
+    """The default dtype for a value whose own dtype the op does not allow, or None."""
     if _empty(value):
         return dtypes.int32 if dtypes.int32 in allowed else None
     if isinstance(value, (list, tuple)):
@@ -244,7 +244,7 @@ def _one(op: Op, index: int, value: Any, wanted: DType | None) -> Tensor:
 
 
 def _refused(op: Op, name: str, value: Any, wanted: DType | None, error: Exception) -> Exception:
-    """The error of a conversion, with the argument that it was for."""
+    """The error of a conversion, with the name of the argument."""
     if level().eager:
         return type(error)(f"{error} [argument {name!r} of {op.name}]")
     if wanted is not None and isinstance(error, TypeError):
@@ -282,7 +282,7 @@ def _convert_lists(
 def _alike(
     op: Op, arg: Arg, values: Sequence[Any], types: dict[str, DType], at: int, attrs: dict[str, Any]
 ) -> list[Tensor]:
-    """Tensors of one dtype: a fixed one, or that of a type variable."""
+    """The values as tensors of one dtype: a fixed one, or that of a type variable."""
     var = arg.var
     if var is not None and var not in types:
         found = [v.dtype for v in values if isinstance(v, Tensor)] or [
@@ -343,7 +343,7 @@ def op_input(op: Op, index: int) -> str:
 
 
 def level_error(op: Op, eager: str, graph: type[Exception], text: str) -> Exception:
-    """The error of the present level: InvalidArgumentError eagerly, `graph(text)` in a graph."""
+    """The error class of the current level: InvalidArgumentError eagerly, `graph(text)` in a graph."""
     from_eager = level().eager
     if from_eager:
         return convert.invalid(f"{eager} [Op:{op.name}] name: ")
@@ -363,7 +363,7 @@ def _not_allowed(op: Op, index: int, dtype: DType) -> Exception:
 
 
 def not_among(op: Op, name: str, value: DType | str, allowed: Any) -> Exception:
-    """The error for an attribute that must not be this dtype or string."""
+    """The error for an attribute with a dtype or string that the op does not allow."""
     if isinstance(value, str):
         text = f"Attr '{name}' of '{op.name}' Op passed string '{value}' not in: "
         text += ", ".join(map(_as_listed, allowed))

@@ -1,7 +1,7 @@
-"""Python and NumPy values as arrays, by TensorFlow's rules for what fits which dtype.
+"""Python and NumPy values as arrays, by TensorFlow's conversion rules.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/convert_to_tensor. The first element
-of a list decides what kind of list it is; the others must go with it.
+of a list determines its dtype; the others must be convertible to it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from intaglio.base.shapes import TensorShape
 _INT32 = dtypes.int32.numpy
 _FLOAT32 = dtypes.float32.numpy
 _TEXT = (str, bytes)
-# What truth values may become: the types that TensorFlow reads Python numbers into.
+# The dtypes that bools convert to: those that TensorFlow reads Python numbers into.
 _FROM_BOOL = frozenset(
     (dtypes.bool_, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32, dtypes.float64)
 )
@@ -68,7 +68,7 @@ def to_array(value: Any, dtype: DType | None = None, graph: bool = False) -> Any
 
 
 def _sizes(value: Any) -> Any:
-    """A nested list with numbers in the place of TensorFlow 1's objects for sizes that are known."""
+    """A nested list with numbers in place of TensorFlow 1's `Dimension` objects of known size."""
     if isinstance(value, (list, tuple)):
         items: Any = value
         return [_sizes(v) for v in items]
@@ -99,7 +99,7 @@ def _single(value: float, dtype: DType | None, graph: bool) -> Any:
 
 
 def short_integers(value: Any) -> Any:
-    """A short list of small integers, as axes and shapes are; None if it is no such."""
+    """The array of a short list of small integers, such as axes and shapes; None for any other list."""
     if not 0 < len(value) <= 8:
         return None
     for item in value:
@@ -157,7 +157,7 @@ def unsupported(value: Any, dtype: DType | None = None, graph: bool = False) -> 
     )
 
 
-# -- what numbers may become -------------------------------------------------------------
+# -- the dtypes of numbers ---------------------------------------------------------------
 
 
 def _fitted(array: Any, value: Any, first: Any, dtype: DType | None, graph: bool) -> Any:
@@ -184,7 +184,7 @@ def _fitted(array: Any, value: Any, first: Any, dtype: DType | None, graph: bool
 
 
 def _large(array: Any, dtype: DType | None) -> tuple[Any, str]:
-    """Integers that NumPy keeps unsigned or as objects, because they are large."""
+    """The array of integers that NumPy stores as uint64 or objects, because they are large."""
     unsigned = array.dtype.kind == "u"
     if unsigned and (array.dtype.itemsize < 8 or not np.any(array >> np.uint64(63))):
         return array.astype(np.int64), "i"
@@ -210,7 +210,7 @@ def _by_default(array: Any, kind: str, first: Any, graph: bool) -> Any:
 
 
 def _misfit(value: Any, dtype: DType) -> Any:
-    """The first element that keeps a value from becoming a tensor of `dtype`."""
+    """The first element that is not convertible to `dtype`."""
     if not isinstance(value, (list, tuple)):
         return value
     for item in _leaves(value):
@@ -249,7 +249,7 @@ def _from_sequence(value: Any, dtype: DType | None, graph: bool) -> Any:
             raise ValueError(_MIXED)
     elif kind == "c" and not graph and np.asarray(first).dtype.kind != "c":
         raise ValueError(_MIXED)
-    elif kind == "V":  # bfloat16 and its like
+    elif kind == "V":  # bfloat16 and the like
         return array if dtype is None else array.astype(dtype.numpy)
     return _fitted(array, value, first, dtype, graph)
 
@@ -291,14 +291,14 @@ def _stacked(value: Any, first: Any, dtype: DType | None, graph: bool) -> Any:
 
 
 def _integers_of_both_kinds(array: Any, value: Any) -> bool:
-    """True for integers that NumPy has made floats, for some need int64 and others uint64."""
+    """True for integers that NumPy converts to floats, as some need int64 and others uint64."""
     return (
         bool(array.size) and array.max() >= 2.0**63 and all(type(v) is int for v in _leaves(value))
     )
 
 
 def _scalar_first(value: Any) -> bool:
-    """True if, in some list, a number comes first and a list after it."""
+    """True if some list has a list after a number."""
     if not isinstance(value, (list, tuple)) or not value:
         return False
     nested = [isinstance(v, (list, tuple, np.ndarray)) for v in value]

@@ -1,4 +1,4 @@
-"""Functions of upper layers that the door calls: see `intaglio.base.hooks`."""
+"""Upward calls from the door: see `intaglio.base.hooks`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class WatchedCall(Protocol):
-    """Carries out an eager call of a graph that tapes watch, keeping what gradients will need.
+    """Executes an eager call of a graph that tapes watch, and keeps the values that gradients need.
 
     Returns the outputs, flat, or None if no tape depends on the inputs.
     """
@@ -36,7 +36,7 @@ class OpdefHooks(Hooks):
     """The door's upward calls."""
 
     eager_level: type[Level]
-    # Makes the level that a thread starts on: the host's, or that of the default device.
+    # Creates the level that a thread starts on: the host's, or that of the default device.
     first_level: Callable[[], Level]
     watched_call: WatchedCall
     # An op's function of `(watchers, *inputs, *attributes)` for direct eager calls.

@@ -1,8 +1,8 @@
-"""Type variables that have a default: what arrays of other types are converted to.
+"""Default dtypes of type variables, to which arrays of other dtypes are converted.
 
-Shapes, axes and counts come from NumPy in any type. For most of their type variables
-TensorFlow declares a default, and takes arrays, and lists of tensors, as the default if it
-may not have them as they are. Where there is none (indices of a gather), it refuses them.
+NumPy's shapes, axes and counts have any integer dtype. For most of their type variables TensorFlow declares
+a default, and converts arrays and lists of tensors of a dtype that is not allowed to it. Without a default
+(as for the indices of a gather) it rejects them.
 """
 
 from __future__ import annotations

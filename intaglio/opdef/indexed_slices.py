@@ -41,7 +41,7 @@ class IndexedSlices(TensorInParts):
 
     @property
     def _type_spec(self) -> Any:
-        """The spec of this very value."""
+        """The spec of this value."""
         return HOOKS.indexed_slices_spec(self)
 
     @property
@@ -87,7 +87,7 @@ class IndexedSlices(TensorInParts):
 
     @property
     def op(self) -> Any:
-        """The operation that makes the rows."""
+        """The operation that computes the rows."""
         return self._values.op
 
     @property
@@ -96,7 +96,7 @@ class IndexedSlices(TensorInParts):
         return self._values.graph
 
     def consumers(self) -> list[Any]:
-        """The operations that take the rows."""
+        """The operations that use the rows."""
         return self._values.consumers()
 
     def __neg__(self) -> IndexedSlices:
@@ -125,7 +125,7 @@ class IndexedSlices(TensorInParts):
 
 
 def concatenated(parts: Sequence[IndexedSlices]) -> IndexedSlices:
-    """Several tensors' rows as the rows of their sum."""
+    """The sum of several IndexedSlices, by concatenating their rows."""
     indices = [convert.to_tensor(p.indices) for p in parts]
     if len({i.dtype for i in indices}) > 1:
         from_dtype = convert.to_tensor(0).dtype

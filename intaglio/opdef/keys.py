@@ -1,4 +1,4 @@
-"""A key for each tensor that a tape has seen: unlike `id`, never used twice."""
+"""A unique key for each tensor that a tape has recorded; unlike `id` it is never reused."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 from intaglio.base.locks import lasting_lock
 
-# The next key. New tensors may get theirs with `tensor._key = fresh()` before tapes
-# see them: the key of a tensor without one takes ten times as long.
+# The next key. New tensors may get theirs by `tensor._key = fresh()` before a tape records them: `key` of a
+# tensor without one takes ten times as long.
 fresh = itertools.count(1).__next__
 _lock = lasting_lock()
 
@@ -22,7 +22,7 @@ def key(tensor: Any) -> int:
 
 
 def _new_key(tensor: Any) -> int:
-    # Two threads with a first call at once must get the same key: a tape finds the tensor by it.
+    # Concurrent first calls must return the same key, by which tapes find the tensor.
     with _lock:
         number = getattr(tensor, "_key", None)
         if number is None:

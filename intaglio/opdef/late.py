@@ -28,7 +28,7 @@ class OpReference:
         return getattr(raw, self.name)
 
     def is_op(self, op: Op) -> bool:
-        """True if it is this op that is meant."""
+        """True if the reference is to this op."""
         return op.name == self.name
 
     def __repr__(self) -> str:

@@ -1,9 +1,9 @@
-"""Levels, where ops are executed, and each thread's stack of them.
+"""Levels, the executors of op calls, and each thread's stack of them.
 
-A level carries ops out at once, or records them into a graph, or into a pattern of the rewriter.
-Each thread has a stack of levels; tapes belong to the level they were opened on, and record what
-is executed there. `STATE.unusual` counts the levels and tapes of all threads, so that the fast
-eager path has one thing to check.
+A level executes ops eagerly, or records them into a graph, or into a graph that a pass rewrites.
+Each thread has a stack of levels. A tape belongs to the level on which it was opened, and records the ops
+executed there. `STATE.unusual` counts the levels and tapes of all threads, so that the fast eager path has
+a single check.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 class Watcher(Protocol):
-    """A tape or forward accumulator: is shown every op executed on its level."""
+    """A tape or forward accumulator, which is notified of every op executed on its level."""
 
     def record(
         self, op: Op, attrs: dict[str, Any], inputs: Sequence[Tensor], outputs: Sequence[Tensor]
     ) -> None:
-        """Takes note of one op."""
+        """Called for every executed op."""
         ...
 
     def record_function(
@@ -39,19 +39,19 @@ class Watcher(Protocol):
         outputs: Sequence[Tensor],
         backward: Callable[[Sequence[Any]], Sequence[Any]],
     ) -> None:
-        """Takes note of a computation whose gradient is a function."""
+        """Called for a computation whose gradient is a function."""
         ...
 
     def depends(self, inputs: Sequence[Tensor]) -> bool:
-        """True if a call of a graph with these inputs matters to the watcher."""
+        """True if the watcher must be notified of a call of a graph with these inputs."""
         ...
 
     def extended(self, node: Any) -> None:
-        """A recorded call of a graph, seen before, has got further outputs."""
+        """Called when a recorded call of a graph has got further outputs."""
         ...
 
     def watch_variable(self, variable: Any) -> None:
-        """A variable is read on the watcher's level."""
+        """Called when a variable is read on the watcher's level."""
         ...
 
 
@@ -61,7 +61,7 @@ class Level:
     eager = False
     # Whether ops may go straight to their kernels, without `execute`.
     direct = True
-    # Whether something else than the host's kernels computes.
+    # Whether an executor other than the host's kernels computes.
     is_elsewhere = False
 
     def __init__(self) -> None:
@@ -70,7 +70,7 @@ class Level:
     def execute(
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
     ) -> Sequence[Tensor]:
-        """Carries the op out; returns its outputs as a flat sequence."""
+        """Executes the op; returns its outputs as a flat sequence."""
         raise NotImplementedError
 
     def quick(self, op: Op, args: tuple[Any, ...]) -> Any:
@@ -82,17 +82,17 @@ class Level:
         raise NotImplementedError
 
     def finish(self, op: Op, outputs: Sequence[Tensor]) -> Any:
-        """What a call of an op without outputs returns."""
+        """The result of a call of an op without outputs."""
         return None
 
     @contextmanager
     def scoped(self, name: str | None) -> Generator[str]:
-        """Node names begin with `name/` while the block runs, where there are nodes."""
+        """A name scope: node names in the block begin with `name/`; no effect on eager levels."""
         yield f"{name}/"
 
 
 class State:
-    """`unusual` is not 0 while any thread has a level or a tape open."""
+    """The counter `unusual`, which is not 0 while any thread has a level or a tape open."""
 
     __slots__ = ("_lock", "unusual")
 
@@ -101,13 +101,13 @@ class State:
         self._lock = lasting_lock()
 
     def shift(self, by: int) -> None:
-        """Counts levels and tapes, for all threads."""
+        """Adds to the count of levels and tapes of all threads."""
         with self._lock:
             self.unusual += by
 
 
 STATE = State()
-if is_of_accelerator(OPTIONS.default_device):  # the level that threads start on is a device's
+if is_of_accelerator(OPTIONS.default_device):  # threads start on the level of a device
     STATE.unusual = 1
 
 
@@ -117,7 +117,7 @@ class _Stack(threading.local):
         self.top: Level = self.levels[0]
 
     def begin_with(self, first: Level) -> None:
-        """Makes `first` the lowest level of this thread."""
+        """Sets the bottom level of this thread."""
         self.levels[0] = first
         self.top = self.levels[-1]
 
@@ -134,12 +134,12 @@ def stack() -> Any:
 
 
 def level() -> Level:
-    """The level that ops of this thread go to now."""
+    """The level that executes ops of this thread now."""
     return (_stack or stack()).top
 
 
 class pushed:
-    """A context in which ops of this thread go to `new`; gives `result`, or else `new`."""
+    """A context in which `new` executes ops of this thread; yields `result`, or else `new`."""
 
     __slots__ = ("_here", "_new", "_result")
 
@@ -161,21 +161,21 @@ class pushed:
 
 
 def leave_out_package(error: Exception) -> None:
-    """Takes this package's frames out of the traceback of an error that leaves a public function.
+    """Removes this package's frames from the traceback of an error that leaves a public function.
 
-    Where a graph is recorded they stay: whoever records it words errors by the whole traceback.
+    They stay while a graph is recorded: errors of tracing are worded by the whole traceback.
     """
     if all([here.eager for here in stack().levels]):
         tracebacks.leave_out_package(error)
 
 
 def eagerly() -> Any:
-    """A context in which ops are executed eagerly, and no tape of outside sees them."""
+    """A context in which ops are executed eagerly, and no outer tape records them."""
     return pushed(HOOKS.eager_level())
 
 
 def watch(watcher: Watcher, here: Level | None = None) -> Level:
-    """Shows the watcher every op of a level, the present one by default. Returns that level."""
+    """Adds a watcher to a level, by default the current one. Returns that level."""
     here = here or level()
     here.watchers = [*here.watchers, watcher]
     STATE.shift(+1)
@@ -183,7 +183,7 @@ def watch(watcher: Watcher, here: Level | None = None) -> Level:
 
 
 def unwatch(watcher: Watcher, here: Level) -> None:
-    """Ends `watch` on the level that it returned."""
+    """Removes a watcher from the level that `watch` returned."""
     if watcher in here.watchers:
         here.watchers = [w for w in here.watchers if w is not watcher]
         STATE.shift(-1)
@@ -191,7 +191,7 @@ def unwatch(watcher: Watcher, here: Level) -> None:
 
 @contextmanager
 def unwatched() -> Generator[None]:
-    """No tape or accumulator of this level sees the ops of the block."""
+    """Hides the ops of the block from the tapes and accumulators of this level."""
     here = level()
     kept, here.watchers = here.watchers, []
     try:

@@ -25,10 +25,10 @@ from intaglio.opdef.traits import Traits, check
 #   wrap(array) -> Tensor        an eager tensor around an array
 #   resources                    the table of variables (intaglio.runtime.resources)
 #   stream                       the state of this random op (intaglio.runtime.random_state)
-#   raises                       what makes the error of this node, or None (RAISES)
+#   raises                       the function that creates the error of this node, or None (RAISES)
 SERVICES = frozenset({"run", "wrap", "resources", "stream", "raises"})
-# The attribute of a node with the error to raise, from its data, instead of its op's own
-# error. It stays with this process: written to a file, the op is a plain one.
+# The attribute of a node with a function that creates, from its data, the error to raise instead of the
+# op's own. It is not written to files.
 RAISES = "_raises"
 _resolving = lasting_lock()
 # The results of `_resolve_kernel`.
@@ -78,18 +78,18 @@ class Rule:
         )
 
     def __call__(self, **known: Any) -> Any:
-        """Calls the rule with those of the known names that it takes."""
+        """Calls the rule with the known values that it names."""
         return self.fn(*[known[n] for n in self.takes])
 
     def needs(self, name: str) -> bool:
-        """True if the rule takes the value `name`, and not only its Spec."""
+        """True if the rule takes the value of `name`, not only its Spec."""
         return name in self.takes and name not in self.specs
 
 
 def _by_position(
     fn: Callable[..., Any], count: int, keywords: tuple[str, ...]
 ) -> Callable[..., Any]:
-    """The function of `count` values and of keywords, as one of all of them in this order."""
+    """A function with keyword parameters as one with positional parameters only, in this order."""
 
     def call(*values: Any) -> Any:
         return fn(*values[:count], **dict(zip(keywords, values[count:], strict=True)))
@@ -97,7 +97,7 @@ def _by_position(
     return call
 
 
-# A list of outputs has fewer than this many.
+# Upper limit on the number of outputs in a list.
 MAX_OUTPUTS = 1 << 20
 
 
@@ -114,21 +114,21 @@ class Op(Traits):
     """
 
     signature: ClassVar[str] = ""
-    # What eager calls on tensors of some dtypes run, where it is not the kernel on all of its own.
+    # The function of eager calls on tensors of some dtypes, where it is not simply the kernel.
     quick_kernel: ClassVar[Callable[..., Any]]
     quick_types: ClassVar[tuple[DType, ...]]
     name: str
     sig: Signature
     rules: dict[str, Rule]
-    # Functions, or None where there is none: callers check.
+    # Functions or None; callers check.
     kernel_fn: Any
-    # The kernel without what looks at shapes first, for small arrays of one known shape.
+    # The kernel without its checks of shapes, for small arrays of one known shape.
     whole_kernel: Any
     kernel_order: tuple[tuple[str, Any], ...]
     quick: int
     quick_fn: Any
     stored: frozenset[Any]
-    # What eager calls run on 16-bit floats that are not among `stored`, by dtype.
+    # The functions of eager calls on 16-bit floats that are not among `stored`, by dtype.
     short: Mapping[Any, Callable[..., Any]]
     written: Callable[..., Any] | None
     defaults: dict[str, Any]
@@ -155,7 +155,7 @@ class Op(Traits):
         self.required = tuple([a.name for a in sig.attrs if a.default is REQUIRED])
         self.required_set = frozenset(self.required)
         self.attr_kinds = {a.name: a.kind for a in sig.attrs}
-        # Attributes that may only be some of the dtypes or strings.
+        # The attributes whose values are limited to some dtypes or strings.
         self.limits = {
             a.name: getattr(self, a.name)
             for a in sig.attrs
@@ -163,11 +163,11 @@ class Op(Traits):
         }
         self.implied = {n for a in sig.inputs for n in (a.number, a.types) if n}
         self.has_lists = sig.has_lists
-        # For each type variable the first input of it, of an op without lists.
+        # The first input of each type variable, for an op without lists.
         first = {a.var: i for i, a in reversed([*enumerate(sig.inputs)]) if a.var}
         self.typed_by: tuple[tuple[str, int], ...] = tuple(first.items())
         self.has_list_outputs = any(a.is_list for a in sig.outputs)
-        # Branches, bodies, called functions: tapes see these ops before they run.
+        # Ops with branches, bodies or called functions: tapes are notified before they run.
         self.has_graphs = any(a.kind in ("func", "list(func)") for a in sig.attrs)
         if self.droppable and self.writes and any(a.dtype is resource for a in sig.inputs):
             raise ValueError("what writes a resource cannot be droppable: say `writes = False`")
@@ -184,7 +184,7 @@ class Op(Traits):
         for kind in RULES:
             if getattr(type(self), kind, None) is not None:
                 self.rules[kind] = self._rule(kind, getattr(self, kind))
-        # Where inference takes inputs alone: which ones. No table of names is made for it then.
+        # The inputs of an inference rule that takes inputs alone, which needs no table of names.
         inferring = self.rules["infer"].takes if "infer" in self.rules else ()
         at = {n: i for i, n in enumerate(self.input_names)}
         of_inputs = not self.has_lists and all([n in at for n in inferring])
@@ -224,7 +224,7 @@ class Op(Traits):
         return rule
 
     def __getattr__(self, name: str) -> Any:
-        """How the kernel is called is worked out at the first question: imports stay short."""
+        """Derives how the kernel is called on first access, which keeps imports short."""
         if name not in RESOLVED:
             raise AttributeError(f"op {type(self).__name__} has no attribute {name!r}")
         with _resolving:
@@ -233,7 +233,7 @@ class Op(Traits):
                 found = object.__new__(type(self))
                 found.__dict__.update(own)
                 found._resolve_kernel()
-                # Other threads find nothing, or what stays.
+                # Another thread finds either no value or the final one.
                 own.update({n: found.__dict__[n] for n in RESOLVED})
             return own[name]
 
@@ -259,7 +259,7 @@ class Op(Traits):
             self.kernel_fn = scalar.computed_wide(self.kernel_fn, count)
         if self.same_shapes and whole is not None:
             self.kernel_fn = _of_one_shape(self.kernel_fn)
-        # Where each argument of the kernel comes from, worked out once.
+        # The source of each argument of the kernel, derived once.
         index = {n: i for i, n in enumerate(self.input_names)}
         self.kernel_order = tuple(
             [
@@ -273,7 +273,7 @@ class Op(Traits):
                 for n in takes
             ]
         )
-        # The commonest form: all inputs in order and nothing else.
+        # The most common form: all inputs in order and nothing else.
         self.plain = not self.has_lists and self.kernel_order == tuple(
             [("input", i) for i in range(len(self.input_names))]
         )
@@ -286,7 +286,7 @@ class Op(Traits):
         return rule is not None and rule.takes[1:] == tuple(takes)
 
     def _is_exact(self, takes: Sequence[str]) -> bool:
-        """True if a kernel of its own stands for a `scalar` rule, with the same bits."""
+        """True if an explicit kernel replaces the one of the `scalar` rule, with the same bits."""
         return self.native_exact and "kernel" in self.rules and self._is_expression(takes)
 
     def _resolve_quick(self) -> None:
@@ -318,7 +318,7 @@ class Op(Traits):
             run = short_floats.by_compiler(self, self.quick_fn)
             self.by_dtype |= {d: run for d in stored if short_floats.is_short(d)}
         if self.computes_wide and isinstance(self.quick_fn, np.ufunc) and bfloat16.numpy in stored:
-            # A loop of NumPy's over bfloat16 calls the C library for each.
+            # NumPy's loop over bfloat16 calls the C library for each element.
             self.by_dtype[bfloat16.numpy] = scalar.computed_wide(self.quick_fn, arity)
         if self.compiled_when_complex and self.quick_fn is not None:
             run = complex_numbers.by_compiler(self, self.quick_fn)
@@ -327,7 +327,7 @@ class Op(Traits):
 
     @property
     def is_random(self) -> bool:
-        """Whether the kernel takes numbers from a stream, which each call moves on."""
+        """Whether the kernel draws numbers from a random stream, which each call advances."""
         return ("service", "stream") in self.kernel_order
 
     def fitted_kernel(
@@ -353,7 +353,7 @@ class Op(Traits):
     # -- calling -------------------------------------------------------------------
 
     def __call__(self, *args: Any, name: str | None = None, **kwargs: Any) -> Any:
-        """Carries the op out wherever the program is: now, or in the graph being recorded."""
+        """Executes the op at the current level: eagerly, or into the graph being recorded."""
         try:
             if not door.INSPECTORS:
                 here = door.level()
@@ -373,7 +373,7 @@ class Op(Traits):
                                 done = written(here.watchers, *read, **kwargs)
                         if done is not door.DECLINED:
                             return done
-                    except TypeError:  # not called as declared: the door raises the right error
+                    except TypeError:  # arguments that do not fit: the door raises the right error
                         pass
             return door.call(self, args, kwargs, name)
         except Exception as e:
@@ -413,7 +413,7 @@ class Op(Traits):
         return names
 
     def _check_counts(self, attrs: dict[str, Any]) -> None:
-        """Raises ShapeError for a number of outputs that nothing could hold."""
+        """Raises ShapeError for an impossible number of outputs."""
         for arg in self.sig.outputs:
             count = attrs.get(arg.number or "")
             if count is not None and not 0 <= count < MAX_OUTPUTS:
@@ -442,7 +442,7 @@ class Op(Traits):
             flat.extend(item) if isinstance(item, list) else flat.append(item)
         if self.is_identity:
             return flat
-        # A rule that returns an input's Spec means its dtype and shape.
+        # A rule that returns an input's Spec means only its dtype and shape.
         for spec in specs:
             if spec.value is not None:
                 flat = [f.like() if f is spec else f for f in flat]
@@ -450,7 +450,7 @@ class Op(Traits):
 
 
 def _of_one_shape(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The kernel of two arrays, which must not broadcast."""
+    """A kernel of two arrays that rejects shapes which would have to broadcast."""
 
     def checked(x: Any, y: Any, *rest: Any) -> Any:
         if x.shape != y.shape:

@@ -1,4 +1,4 @@
-"""Compiled libraries of ops and kernels, which are refused, and pinned memory.
+"""Compiled libraries of ops and kernels, and pinned memory, neither of which is supported.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/load_op_library and
 https://www.tensorflow.org/api_docs/python/tf/load_library.
@@ -38,7 +38,7 @@ def load_op_library(library_filename: Any) -> Any:
 def load_library(library_location: Any) -> None:
     """Raises FileNotFoundError if there is no such file or folder, NotImplementedError for a library.
 
-    A folder without libraries has nothing to load, and that is done.
+    A folder without libraries is accepted.
 
     >>> tf.load_library("absent")
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""What Python's operators mean on tensors; the named functions of `tf.math` call the same.
+"""Python's operators on tensors, which named functions of `tf.math` share.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/Tensor and
 https://www.tensorflow.org/api_docs/python/tf/math.
@@ -23,11 +23,11 @@ FAST: dict[str, tuple[Callable[[], Any], Callable[[Any, Any], Any]]] = {}
 def register_fast(
     special: str, op_of: Callable[[], Any], method: Callable[[Any, Any], Any]
 ) -> None:
-    """Lets eager tensors compute an operator with the kernel of an op; `method` is the rest."""
+    """Registers an operator of eager tensors that calls the kernel of an op; `method` is the general form."""
     FAST[special] = (op_of, method)
 
 
-# What `/` computes in, by the type of the operands.
+# The dtype in which `/` computes, by the dtype of the operands.
 QUOTIENT: dict[DType, DType | None] = {
     dtypes.uint8: dtypes.float32,
     dtypes.int8: dtypes.float32,
@@ -85,7 +85,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _times(x: Any, y: Any, name: str) -> Tensor:
-    """`*`, which unlike tf.multiply takes truth values."""
+    """`*`, which unlike tf.multiply accepts bools."""
     if (x if isinstance(x, Tensor) else y).dtype is not dtypes.bool_:
         return raw.Mul(x, y, name=name)
     with door.level().scoped(name):
@@ -143,13 +143,13 @@ def absolute(x: Any, name: str | None = None) -> Tensor:
 
 
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
-    """True where exactly one is."""
+    """True where exactly one operand is true."""
     either = raw.LogicalOr(x, y)
     return raw.LogicalAnd(either, raw.LogicalNot(raw.LogicalAnd(x, y)), name=name)
 
 
 def _bits(logical: Callable[..., Tensor], bitwise: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """`&`, `|` or `^`: of truth values, or of the bits of integers."""
+    """`&`, `|` or `^`: logical for bools, bitwise for integers."""
 
     def operate(x: Any, y: Any, name: str) -> Tensor:
         of_truth = (x if isinstance(x, Tensor) else y).dtype is dtypes.bool_
@@ -216,7 +216,7 @@ def _defers(other: Any) -> bool:
 
 
 def _is_of_own_kind(other: Any) -> bool:
-    """True for a composite value that never becomes a tensor: an extension type's."""
+    """True for a composite value that never converts to a tensor, such as an extension type."""
     return isinstance(other, CompositeTensor) and not hasattr(other, "__tf_tensor__")
 
 
@@ -237,7 +237,7 @@ def _binary(
         try:
             return function(self, other, name)
         except (TypeError, ValueError):
-            # The other operand may know what to do with a tensor, as Keras' symbolic ones.
+            # The other operand may implement the operator, as Keras' symbolic tensors do.
             reflected = getattr(type(other), f"__r{special}__", None)
             if reflected is None or isinstance(other, (Tensor, *PLAIN_OPERANDS)):
                 raise

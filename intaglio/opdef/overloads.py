@@ -1,8 +1,8 @@
-"""Operators of tensors that classes of libraries copy, as Keras 2 does for its symbolic tensors.
+"""Operators of tensors that libraries' classes copy, as Keras 2 does for its symbolic tensors.
 
-A class takes `Tensor.__sub__` for its own objects, and its library asks to be told of calls of public
-functions with such an object (`dispatch.register_everywhere`). So an operator that refuses its operands
-is offered to the library as a call of the function behind it.
+A class uses `Tensor.__sub__` as its own method, and its library registers a handler for calls of public
+functions with such objects (`dispatch.register_everywhere`). So an operator that rejects its operands is
+offered to the library as a call of the public function that is equal to it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from intaglio.opdef import convert, dispatch
 from intaglio.opdef.tensor import Tensor, install_operator
 
-# Types whose operators know nothing of tensors.
+# Types whose operators do not support tensors.
 PLAIN_OPERANDS = (bool, int, float, complex, str, bytes, list, tuple, np.ndarray, np.generic)
 # The functions behind the operators.
 FUNCTIONS = {
@@ -46,21 +46,21 @@ FUNCTIONS = {
 
 
 def function_behind(special: str) -> tuple[Any, bool]:
-    """The public function of a special method, and whether its operands change places."""
+    """The public function of a special method, and whether its operands are exchanged."""
     if special in FUNCTIONS:
         return dispatch.public(FUNCTIONS[special]), False
     return dispatch.public(FUNCTIONS[f"__{special[3:]}"]), True
 
 
 def install_overloadable(special: str, operate: Callable[..., Any]) -> Callable[..., Any]:
-    """Gives `Tensor` an operator that libraries may take over where it refuses. Returns it."""
+    """Installs an operator of `Tensor` whose rejected calls are offered to libraries. Returns it."""
     method = overloadable(special, operate, Tensor.__name__)
     install_operator(special, method)
     return method
 
 
 def overloadable(special: str, operate: Callable[..., Any], owner: str) -> Callable[..., Any]:
-    """The operator of a class, which libraries may take over where it refuses."""
+    """An operator of a class whose rejected calls are offered to libraries."""
 
     @functools.wraps(operate)
     def method(self: Any, *others: Any) -> Any:

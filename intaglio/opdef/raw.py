@@ -24,18 +24,20 @@ def register(op: Op) -> None:
     if op.name in _declared:
         raise ValueError(f"there is an op named {op.name} already")
     _declared[op.name] = op
-    if op.name not in _homes:  # else its family is not whole yet, which other threads wait for
+    if (
+        op.name not in _homes
+    ):  # else the family is still being imported, and other threads wait for it
         globals()[op.name] = op
 
 
 def withdraw(name: str) -> None:
-    """Takes an op out again: for ops that a test or an example declares."""
+    """Removes an op that a test or an example has declared."""
     del _declared[name]
     globals().pop(name, None)
 
 
 def expect(package: str, families: Mapping[str, str]) -> None:
-    """Says which modules of `package` declare which ops (names with spaces between them)."""
+    """Declares the modules of `package` with the ops in them, as names separated by spaces."""
     for family, names in families.items():
         for name in names.split():
             _homes[name] = f"{package}.{family}"
@@ -49,7 +51,7 @@ def find(name: str) -> Op | None:
 
 
 def is_declared(name: str) -> bool:
-    """True if there is an op of this name; its family is not imported for the answer."""
+    """True if there is an op of this name; does not import its family."""
     return name in _declared or name in _homes
 
 
@@ -69,5 +71,5 @@ def __getattr__(name: str) -> Op:
 
 
 def __dir__() -> list[str]:
-    """The ops of TensorFlow and those like them; what begins with _ is the compiler's."""
+    """The public ops; names that begin with _ are ops of the compiler."""
     return sorted(name for name in {*_declared, *_homes} if name[0] != "_")

@@ -1,7 +1,7 @@
 """Elementwise expressions: one `scalar` rule serves every back end that builds it.
 
-A rule `scalar(self, s, x, y)` calls methods of its builder `s`. `NumpyScalars` builds NumPy
-calls; a compiler brings a builder of its own with the same methods.
+A rule `scalar(self, s, x, y)` calls methods of a builder `s`. `NumpyScalars` computes with NumPy; a compiler
+has another builder with the same methods.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import numpy as np
 from intaglio.opdef import short_floats
 from intaglio.opdef.machine_code import MIN_ELEMENTS, loop_of_passes
 
-# Elements in a block of a kernel with temporary arrays.
+# Number of elements in a block of a kernel with temporary arrays.
 BLOCK_ELEMENTS = 1 << 15
-# Arrays of at most this many elements are worked on whole.
+# Maximum number of elements of an array that is not divided into blocks.
 MIN_BLOCKED_ELEMENTS = 2 * BLOCK_ELEMENTS
 
 
-# From so many elements on, conditions that follow no pattern cost more than what is chosen.
+# Number of elements from which on mispredicted branches cost more than a selection by bit masks.
 MIN_UNPREDICTABLE_ELEMENTS = 1 << 11
 
 
 def select(condition: Any, x: Any, y: Any) -> Any:
     """`x` where the condition holds, else `y`.
 
-    Large arrays are mixed bit by bit: processors wait wherever they guess a branch wrongly.
+    Large arrays are combined with bit masks, which avoids mispredicted branches.
     """
     if condition.__class__ is not np.ndarray or condition.size < MIN_UNPREDICTABLE_ELEMENTS:
         return np.where(condition, x, y)
@@ -107,7 +107,7 @@ class NumpyScalars:
 
 
 class _Tracer:
-    """Finds rules that are one primitive, whose kernel then is the ufunc itself."""
+    """The builder that detects rules of a single primitive, whose kernel is the ufunc itself."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return lambda *args: (name, args)
@@ -138,7 +138,7 @@ def kernel_of(rule: Callable[..., Any], arity: int) -> tuple[Callable[..., Any],
 
 
 def computed_wide(kernel: Callable[..., Any], inputs: int) -> Callable[..., Any]:
-    """A kernel of `inputs` floating arrays (and attributes) that gets 16-bit floats as float32.
+    """A wrapper of a kernel of `inputs` floating arrays (and attributes) that widens 16-bit floats to float32.
 
     Its result is rounded to their dtype once.
     """
@@ -154,7 +154,7 @@ def computed_wide(kernel: Callable[..., Any], inputs: int) -> Callable[..., Any]
 
 
 def in_blocks(kernel: Callable[..., Any], op: Any = None) -> Callable[..., Any]:
-    """An elementwise kernel in blocks, so that its temporary arrays stay small.
+    """A wrapper that runs an elementwise kernel on blocks, so that its temporary arrays stay small.
 
     The parts fit into a processor's cache, and nothing but the result is as large as the inputs. Large
     arrays are computed by exact machine code of the `op`, if one is given and has some.
@@ -193,7 +193,7 @@ def in_blocks(kernel: Callable[..., Any], op: Any = None) -> Callable[..., Any]:
 
 
 def _flat(x: Any, shape: tuple[int, ...]) -> Any:
-    """The array in one dimension, or what is the same for all parts; None for other shapes."""
+    """The array flattened, or unchanged if it is the same for all blocks; None for other shapes."""
     if x.__class__ is not np.ndarray or not x.ndim:
         return x
     if x.shape != shape or not x.flags.c_contiguous:

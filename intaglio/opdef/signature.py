@@ -130,7 +130,7 @@ def _arg(part: str, text: str) -> Arg:
     return Arg(name, dtype, None if dtype else element, count or None, None)
 
 
-# The same few defaults occur in hundreds of signatures.
+# Memoized, as a few defaults occur in hundreds of signatures.
 _literal = functools.cache(ast.literal_eval)
 
 

@@ -1,4 +1,4 @@
-"""What `x[...]` means: Python's indexing expressions as StridedSlice's inputs and masks.
+"""Indexing, `x[...]`: Python's index expressions as inputs and masks of StridedSlice.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/Tensor#__getitem__ and
 https://www.tensorflow.org/api_docs/python/tf/boolean_mask.
@@ -25,7 +25,7 @@ _TYPE_ERROR = (
 
 
 class SliceSpec(NamedTuple):
-    """An indexing expression taken apart; the entries may be tensors."""
+    """A parsed index expression, whose entries may be tensors."""
 
     begin: list[Any]
     end: list[Any]
@@ -69,7 +69,7 @@ def parse(spec: Any) -> SliceSpec:
             new_axis_mask |= 1 << i
         else:
             b = _index(entry)
-            # The end of a single index is not looked at.
+            # The end is ignored for a single index.
             e = b if isinstance(b, Tensor) else b + 1
             shrink_axis_mask |= 1 << i
         begin.append(b)
@@ -105,7 +105,7 @@ def _index(value: Any) -> Any:
 def packed(spec: SliceSpec, base: str | None = None) -> list[Any]:
     """begin, end and strides as three integer vectors of one dtype.
 
-    `base` is the name of the node that will take them: in graphs theirs begin with it.
+    In graphs their names begin with `base`, the name of the node that will use them.
     """
     parts = (spec.begin, spec.end, spec.strides)
     names = [f"{base}/stack{n}/" for n in ("", "_1", "_2")] if base else [None] * 3
@@ -156,7 +156,7 @@ def getitem(x: Any, spec: Any, name: str = "strided_slice") -> Tensor:
 
 
 def boolean_mask(tensor: Any, mask: Any, axis: Any = None, name: str = "boolean_mask") -> Tensor:
-    """The elements (or slices) of the tensor where the mask is True, or a number other than zero.
+    """The elements (or slices) of the tensor where the mask is True or not zero.
 
     The mask's shape must be that of the tensor's dimensions from `axis` on. Raises
     ValueError for a mask of unknown rank, a scalar mask or shapes that do not fit.

@@ -1,4 +1,4 @@
-"""What is known of a tensor without its data: dtype, shape, and sometimes the value."""
+"""The static part of a tensor: dtype, shape, and sometimes the value."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Spec:
         return tuple([None if d is None or d < 0 else d for d in partial])
 
     def like(self, *, dtype: DType | None = None, shape: Any = ...) -> Spec:
-        """A spec without a value that differs in what is named."""
+        """The spec without its value, with these fields replaced."""
         return Spec(dtype or self.dtype, self.shape if shape is ... else shape)
 
     def __repr__(self) -> str:
@@ -84,7 +84,7 @@ class Spec:
 
 
 def of_array(array: Any, dtype: DType) -> Spec:
-    """The spec of a value that is here."""
+    """The spec of an array, with its value."""
     return Spec(dtype, array.shape, array)
 
 

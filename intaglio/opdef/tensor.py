@@ -1,4 +1,4 @@
-"""The abstract `Tensor`: what eager and symbolic tensors share, operators above all.
+"""The abstract `Tensor`: the interface that eager and symbolic tensors share, operators included.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/Tensor.
 """
@@ -81,9 +81,9 @@ class Tensor(ShownInNotebooks, ActsAsTensor):
     )
 
     if TYPE_CHECKING:
-        # Attributes that type checkers cannot see: operators, which the layer with the conversion
-        # rules installs, and what only some tensors have, the value of those that have one
-        # and the node of those of a graph. Asking the others is an AttributeError.
+        # Attributes that type checkers cannot see: operators, which are installed by the layer with the
+        # conversion rules, and attributes of some tensors only: the value of eager ones, the node of
+        # symbolic ones. On other tensors they raise AttributeError.
         _array: Any
         _key: int
         node: Any
@@ -184,7 +184,7 @@ class Tensor(ShownInNotebooks, ActsAsTensor):
 
 
 def not_allowed(what: str) -> Exception:
-    """TensorFlow's error for what Python cannot do with a tensor that has no value."""
+    """TensorFlow's error for a Python operation that needs a tensor's value, where there is none."""
     return OperatorNotAllowedInGraphError(
         f"{what} is not allowed. You can attempt the following resolutions to the "
         "problem: If you are running in Graph mode, use Eager execution mode or decorate "
@@ -208,7 +208,7 @@ def _numpy_only(name: str) -> property:
     return property(refuse, doc=f"What NumPy calls {name}; tensors have no such attribute.")
 
 
-# NumPy's methods that people look for on tensors.
+# NumPy's methods that users expect on tensors.
 for _name in ("T", "astype", "ravel", "transpose", "reshape", "clip", "size", "tolist", "data"):
     setattr(Tensor, _name, _numpy_only(_name))
 

@@ -1,7 +1,7 @@
-"""`Traits`: facts about an op that are no rules, each declared on the op or on its family.
+"""`Traits`: facts about an op besides its rules, declared on the op or on its family.
 
-A trait is a fact about the op; its readers decide what follows from it. `check` refuses at
-import what is no trait, or none of its values.
+A trait states a fact; the passes and back ends that read it decide what follows from it. `check` rejects
+unknown traits and invalid values when the op is declared.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from types import FunctionType
 from typing import Any, ClassVar
 
-# The values of the traits that are one of several words.
+# The values of the traits that are enumerations.
 CONTROL_FLOW = ("", "call", "branch", "loop", "replicas")
 BATCHING = ("", "leading", "broadcast", "alike", "examples")
 COMBINES = ("", "update", "add", "sub", "mul", "div", "max", "min")
@@ -25,103 +25,103 @@ class Traits:
     # The op stays in program order, and in the graph unless it is `droppable`.
     stateful: ClassVar[bool] = False
     droppable: ClassVar[bool] = False
-    # What the op may do with the resources that its inputs name. Ops that run graphs do what
-    # these do.
+    # Whether the op may read and write the resources that its inputs name. An op that runs graphs has the
+    # effects of these instead.
     reads: ClassVar[bool] = True
     writes: ClassVar[bool] = True
-    # What the op reaches that is not in the graph: one of OUTSIDE.
+    # The state outside of the graph that the op reads or changes: one of OUTSIDE.
     reaches_outside: ClassVar[str] = ""
     # The inputs that name files.
     path_inputs: ClassVar[tuple[str, ...]] = ()
-    # Strings are only passed on by the op, or part of a message: it is arithmetic nevertheless.
+    # The op only passes strings on, or uses them in a message: it counts as arithmetic.
     carries_strings: ClassVar[bool] = False
     # How the op runs the graphs that are its attributes: one of CONTROL_FLOW.
     control_flow: ClassVar[str] = ""
 
     # -- gradients ----------------------------------------------------------------
     differentiable: ClassVar[bool] = True
-    # For each input the inputs whose data its gradient needs; where it is given, a gradient
-    # rule gets Specs instead of those that no wanted gradient needs.
+    # For each input, the inputs whose data its gradient needs. If it is declared, a gradient rule gets
+    # Specs instead of inputs that no wanted gradient needs.
     gradient_needs: ClassVar[Mapping[str, tuple[str, ...]]] = {}
 
-    # `tf.debugging.enable_check_numerics` looks at the result. What an op only moves has been
-    # looked at when it was computed.
+    # `tf.debugging.enable_check_numerics` checks the result. False for ops that only move elements,
+    # which were checked when they were computed.
     numerics_checked: ClassVar[bool] = True
 
     # -- kernels ------------------------------------------------------------------
-    # Whether the kernel computes each element alone, with temporary arrays that stay small if
-    # large inputs are computed in blocks.
+    # The kernel is elementwise with temporary arrays: large inputs are computed in blocks, so that
+    # these stay small.
     blockwise: ClassVar[bool] = False
     # Whether two inputs that `infer` merges must have one shape when the kernel runs too.
     same_shapes: ClassVar[bool] = False
     # The kernel's result is new memory, which nothing else refers to.
     fresh_result: ClassVar[bool] = False
 
-    # 16-bit floats are computed with in float32, and the result is rounded once: steps on the
-    # way would overflow or lose digits.
+    # 16-bit floats are computed in float32, and the result is rounded once, as intermediate results would
+    # overflow or lose digits.
     computes_wide: ClassVar[bool] = False
 
     # -- shapes -------------------------------------------------------------------
     # The result follows from the shapes of the inputs alone.
     shape_only: ClassVar[bool] = False
-    # The outputs are the inputs: a value that is known of one is known of the other.
+    # The outputs are the inputs: a value known of one is known of the other.
     is_identity: ClassVar[bool] = False
     # The input that is the shape of the result.
     shape_input: ClassVar[str] = ""
-    # The result of a graph of one row for all rows at once: one of BATCHING, and the number of
-    # inputs that may have rows.
+    # How the op is vectorised over rows: one of BATCHING, and the number of first inputs that may have
+    # rows.
     batching: ClassVar[str] = ""
     batched_inputs: ClassVar[int] = 1
 
     # The inputs whose elements are those of the result; the others are indices and shapes.
     data_inputs: ClassVar[tuple[str, ...]] = ()
-    # What the op makes of an element and what arrives there: one of COMBINES.
+    # How a scatter combines an element with an update: one of COMBINES.
     combines: ClassVar[str] = ""
-    # What the op makes of the elements along axes: one of REDUCES.
+    # The reduction that the op computes along axes: one of REDUCES.
     reduces: ClassVar[str] = ""
 
     # -- native code --------------------------------------------------------------
-    # Native code gives the bits of the kernel.
+    # Native code is bit for bit equal to the kernel.
     native_exact: ClassVar[bool] = False
     # Large arrays of float32 are computed by native code of the rule `scalar` in every mode.
     compiled_when_large: ClassVar[bool] = False
-    # Large arrays of complex numbers are, in every mode.
+    # Large arrays of complex numbers are computed by native code of the rule `scalar` in every mode.
     compiled_when_complex: ClassVar[bool] = False
-    # What the NumPy kernel of such an op takes for an element, in multiplications.
+    # The cost of the NumPy kernel for an element, in multiplications.
     work_per_element: ClassVar[int] = 0
-    # NumPy spends no more on the op than the call of a native kernel costs.
+    # The NumPy kernel costs no more than the call of a native kernel.
     cheap: ClassVar[bool] = False
-    # The result is linear in each of two operands: the op multiplies about as often as the root of
-    # the product of their sizes and the result's says.
+    # The result is linear in each of two operands: the number of multiplications is estimated as the square
+    # root of the product of the sizes of operands and result.
     bilinear: ClassVar[bool] = False
-    # How far native code is from the exact result is bounded by the result's largest element, not by each
-    # element: Winograd's convolutions, fast Fourier transforms.
+    # The error of native code is bounded relative to the result's largest element, not to each element:
+    # Winograd's convolutions, fast Fourier transforms.
     normwise_error: ClassVar[bool] = False
-    # The interpreter spends nothing on the op.
+    # The op costs the interpreter nothing.
     free: ClassVar[bool] = False
     # Reports on compiled functions have a line for the op.
     reported: ClassVar[bool] = True
-    # Integers among the inputs are data, on which the choice of a kernel does not depend.
+    # Integer inputs are data, on which kernel selection does not depend.
     integer_data: ClassVar[bool] = False
 
-    # The op states how its result is divided among devices: a program has it even of known numbers.
+    # The op sets the sharding of its result: it is not folded even for known numbers.
     sets_layout: ClassVar[bool] = False
 
-    # Only passes make nodes of the op: what reads graphs from messages refuses it.
+    # Only passes create nodes of the op: a graph from a file that has one is rejected.
     internal: ClassVar[bool] = False
 
     # -- dtypes -------------------------------------------------------------------
-    # Type variables without a default dtype, which others of their names have.
+    # Type variables without the default dtype that variables of the same name have in other ops.
     without_default: ClassVar[tuple[str, ...]] = ()
 
     # -- names --------------------------------------------------------------------
     # Inputs and attributes with another name in GraphDef than in `tf.raw_ops`.
     graphdef_names: ClassVar[Mapping[str, str]] = {}
-    # The op's own names for what the rules of its family call by another.
+    # The op's own names for parameters that the rules of its family call otherwise.
     called: ClassVar[Mapping[str, str]] = {}
 
 
-# What a value may be, by trait: of the type of the default, and one of the words.
+# The allowed values of the traits that are enumerations; others are checked by the type of the default.
 WORDS = {
     "batching": BATCHING,
     "combines": COMBINES,
@@ -138,8 +138,8 @@ _checked: set[type] = set()
 def check(cls: type, names: frozenset[str]) -> None:
     """Raises ValueError unless the attributes of an op's class are traits, with their values.
 
-    Besides, a class has attributes for names of the signature (`names`), and what it or a family
-    annotates.
+    A class may also have attributes for names of the signature (`names`), and attributes that it or its
+    family annotates.
     """
     for base in cls.__mro__:
         if base is Traits:
@@ -156,7 +156,7 @@ def check(cls: type, names: frozenset[str]) -> None:
 def _check_value(name: str, value: Any) -> None:
     """Raises ValueError for a trait with a value that it cannot have."""
     kind = TRAITS[name]
-    if type(value) is not kind:  # a bool is no number
+    if type(value) is not kind:  # exact, as bool is a subclass of int
         raise ValueError(f"trait {name} is {value!r}, not of type {kind.__name__}")
     words = WORDS.get(name)
     if words is not None and value not in words:
