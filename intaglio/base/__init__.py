@@ -1,1 +1,1 @@
-"""What every layer needs and nothing above it: dtypes, shapes, structures, errors, origins."""
+"""The lowest layer: dtypes, shapes, nested structures, errors, origins, devices, files."""

@@ -14,7 +14,7 @@ from typing import Any
 from intaglio.base import later
 from intaglio.base.locks import lasting_lock
 
-# A module of the alias that has no counterpart: its names, and where each is.
+# A module of the alias without a counterpart: its names with their targets.
 Origins = Mapping[str, str]
 # A name that a module must have once it is imported, and not only when it is asked for: messages of
 # other libraries depend on files of messages without a word of it in Python.
@@ -22,7 +22,7 @@ AT_ONCE = "DESCRIPTOR"
 
 
 class Alias(MetaPathFinder, Loader):
-    """`import name` gives the package `target`; `import name.a.b` what `target.a.b` is.
+    """An import hook: `import name` gives the package `target`, `import name.a.b` the module `target.a.b`.
 
     Modules are imported on first use, and only once: the modules under the
     alias *are* the modules of the target. `extra` adds modules that the target does not
@@ -69,7 +69,7 @@ class Alias(MetaPathFinder, Loader):
         return [metadata.PathDistribution(self._metadata)]
 
     def create_module(self, spec: ModuleSpec) -> None:
-        """None: importlib makes a module, which `exec_module` throws away."""
+        """None: importlib creates a module, which `exec_module` discards."""
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Replaces the module that importlib created by the target module.
@@ -88,9 +88,9 @@ class Alias(MetaPathFinder, Loader):
         sys.modules[self.name] = found
 
     def _named(self, found: types.ModuleType, spec: ModuleSpec | None) -> None:
-        """Gives a module the spec under the name of the alias, which `find_spec` returns for it.
+        """Sets a module's spec to the one that `find_spec` returns under the alias.
 
-        A module that the target only shows, and somebody else's, keeps its own.
+        A module of another package that the target only re-exports keeps its own.
         """
         own = found.__spec__
         if spec is None or (own is not None and not own.name.startswith(self._target)):
@@ -149,7 +149,7 @@ class _Both(Mapping[str, str]):
 
 
 def _extra_module(fullname: str, names: Origins, below: dict[str, str]) -> types.ModuleType:
-    """A module of these names and modules below. The module of an earlier call is returned again."""
+    """A module with these names and submodules; memoized."""
     module = sys.modules.get(fullname)
     if module is None or not hasattr(module, "__getattr__"):
         module = types.ModuleType(fullname)
@@ -170,7 +170,7 @@ def is_installed(name: str) -> bool:
 
 
 def install(alias: Alias, replaced: types.ModuleType | None = None) -> None:
-    """From now on the alias is imported under its name. Installing it again changes nothing.
+    """Installs the alias for all later imports; idempotent.
 
     Raises ImportError if another package than `replaced` has been imported under that name.
     """

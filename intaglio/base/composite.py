@@ -10,9 +10,9 @@ from typing import Any
 
 
 class ActsAsTensor:
-    """The class of everything that acts as a tensor: tensors, variables, what derives from it.
+    """The base class of all objects that act as tensors: tensors, variables, and libraries' classes.
 
-    It does not prescribe how. Libraries derive classes from it that have `__tf_tensor__`.
+    It has no methods. Libraries derive classes with `__tf_tensor__` from it.
     """
 
     __slots__ = ()
@@ -34,18 +34,18 @@ class CompositeTensor:
 
     @property
     def _type_spec(self) -> Any:
-        """The spec of this very value."""
+        """The spec of this value."""
         raise NotImplementedError(f"{type(self).__name__}._type_spec")
 
     def _convert_variables_to_tensors(self) -> Any:
-        """The value with tensors for its variables: it has none. Keras 2 asks; classes may override it."""
+        """The value with its variables replaced by tensors: it has none. Keras 2 calls it; may be overridden."""
         return self
 
 
 class TensorInParts(CompositeTensor):
-    """A composite value that is one tensor: a ragged or sparse one, or slices of one.
+    """A composite value that represents one tensor: ragged, sparse or IndexedSlices.
 
-    For `tf.is_tensor` these are tensors; datasets and extension types are none.
+    `tf.is_tensor` is true for these, and false for datasets and extension types.
     """
 
     __slots__ = ()

@@ -1,10 +1,9 @@
-"""CRC-32C (Castagnoli) of bytes, as tables and tensor bundles carry it.
+"""CRC-32C (Castagnoli) of bytes, the checksum of TFRecord files, tables and tensor bundles.
 
-The processor's instruction for it computes them where there is a compiler, once a process has read
-or written so many bytes that loading the compiler pays. Otherwise long
-data is cut into lanes whose checksums are computed side by side with NumPy, and joined:
-the checksum of a concatenation is that of the first part, moved on by the length of the
-second (a linear map), xor that of the second.
+Once a process has summed enough bytes to make loading the compiler profitable, native code with the
+processor's CRC instruction computes it. Before, and without a compiler, long data is divided into lanes whose
+checksums NumPy computes in parallel. They are combined: the checksum of a concatenation is that of the first
+part, advanced by the length of the second (a linear map), xor that of the second.
 """
 
 from __future__ import annotations
@@ -19,25 +18,25 @@ from intaglio.base.hooks import HOOKS
 
 _POLYNOMIAL = 0x82F63B78
 _MASK_DELTA = 0xA282EAD8
-_LANES = 2048  # data shorter than a few bytes a lane is done byte by byte
+_LANES = 2048  # data with only a few bytes for each lane is summed byte by byte
 _MIN_BYTES_FOR_LANES = 1 << 14
-_PIECE_BYTES = 64  # bytes of the pieces into which parts are cut that are done together
-_BYTES_AT_A_TIME = 1 << 20  # bytes done together
-# After so many bytes a compiler is worth loading; a part counts as some bytes more than it has.
+_PIECE_BYTES = 64  # bytes of the pieces into which parts are divided
+_BYTES_AT_A_TIME = 1 << 20  # bytes that are summed together
+# Number of bytes after which loading the compiler is profitable, and the bytes that each part adds to its size.
 MIN_BYTES_FOR_COMPILER = 4 << 20
 _BYTES_PER_PART = 64
-# Shorter data is left to Python, whose table takes less time than the call of a kernel.
+# Bytes below which Python's table is faster than the call of a kernel.
 _MIN_BYTES_FOR_KERNEL = 24
 
 
 class _Totals:
-    """How many bytes have been summed up without a compiler."""
+    """The number of bytes summed so far without native code."""
 
     done = 0
 
 
 def _kernel(size: int) -> Callable[..., Any] | None:
-    """The compiler's kernel, once the parts together have had enough bytes; None if there is none."""
+    """The native kernel, once it is profitable for the total of bytes; None before, or without a compiler."""
     if _Totals.done < MIN_BYTES_FOR_COMPILER:
         _Totals.done += size
         return None
@@ -58,14 +57,14 @@ _TABLE = _byte_table()
 
 @functools.cache
 def _pair_table() -> np.ndarray:
-    """The change of a checksum by two bytes, by the 16 bits that they are combined with."""
+    """The table of checksum updates by two bytes, indexed by 16 bits."""
     one = np.array(_TABLE, np.uint32)
     low = np.tile(one, 256)
     return one[low & 0xFF] ^ (low >> np.uint32(8)) ^ np.repeat(one, 256)
 
 
 def extend(crc: int, data: bytes | memoryview) -> int:
-    """The checksum of what `crc` is the checksum of, followed by `data`."""
+    """The checksum of the data with the checksum `crc`, followed by `data`."""
     run = _kernel(len(data) + _BYTES_PER_PART) if len(data) >= _MIN_BYTES_FOR_KERNEL else None
     if run is not None:
         return int(run(np.frombuffer(data, np.uint8), [0], [len(data)], [crc])[0])
@@ -83,7 +82,7 @@ def crc32c(data: bytes | memoryview) -> int:
 
 
 def crc32c_of_each(data: bytes, starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """The checksums (uint32) of many parts of `data`, computed side by side.
+    """The checksums (uint32) of many parts of `data`, computed in parallel.
 
     Zeros in front change nothing if the checksum begins with zero, and it does once the
     first four bytes are inverted. So parts of like lengths fill the rows of a table from
@@ -141,12 +140,12 @@ def _of_rows(
 
 
 def masked(crc: int) -> int:
-    """The form in which checksums are stored, so that they can be checksummed themselves."""
+    """The masked form in which checksums are stored, as they may be part of checksummed data."""
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
 
 
 def masked_all(crc: np.ndarray) -> np.ndarray:
-    """The stored forms of checksums (uint32)."""
+    """The masked forms of checksums (uint32)."""
     return (crc >> np.uint32(15) | crc << np.uint32(17)) + np.uint32(_MASK_DELTA)
 
 
@@ -188,7 +187,7 @@ def _joined(crc: np.ndarray, length: int, count: int) -> np.ndarray:
 
 
 def _moved(crc: int, length: int) -> int:
-    """A checksum moved on by `length` bytes."""
+    """A checksum advanced by `length` bytes."""
     if not crc:
         return 0
     tables = _move_tables(length)
@@ -202,7 +201,7 @@ def _moved(crc: int, length: int) -> int:
 
 @functools.lru_cache(256)
 def _move_tables(length: int) -> np.ndarray:
-    """The map "moved on by `length` bytes" as tables for each of the four bytes."""
+    """The linear map that advances a checksum by `length` bytes, as tables for each of its four bytes."""
     columns = [1 << i for i in range(32)]  # the images of the single bits
     step = [_TABLE[c & 0xFF] ^ (c >> 8) for c in columns]  # one byte
     while length:

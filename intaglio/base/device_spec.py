@@ -1,4 +1,4 @@
-"""`DeviceSpec`: the name of a device, whole or in part, taken apart.
+"""`DeviceSpec`: a parsed device name, complete or partial.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/DeviceSpec.
 """
@@ -49,7 +49,7 @@ class DeviceSpec:
 
     @classmethod
     def from_string(cls, spec: str) -> DeviceSpec:
-        """The spec that a name such as "/job:w/task:3/GPU:0" states.
+        """The spec of a name such as "/job:w/task:3/GPU:0".
 
         Raises ValueError for what is no such name, and for two types.
         """

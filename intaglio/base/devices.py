@@ -1,7 +1,7 @@
-"""The devices of the process: the host's processor, whole or in logical parts, and accelerators.
+"""The devices of the process: the host, undivided or as several logical devices, and accelerators.
 
-The parts are what strategies place replicas on, and the devices that XLA has on the host. They are set
-before they are used. Accelerators, such as GPUs, are those that XLA has.
+Strategies place replicas on the logical devices of the host, which XLA uses too. They are configured before
+their first use. Accelerators, such as GPUs, are those that XLA reports.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/config/list_physical_devices.
 """
@@ -34,7 +34,7 @@ class LogicalDevice(NamedTuple):
 
 
 class LogicalDeviceConfiguration(NamedTuple):
-    """How much of a physical device a logical one may use."""
+    """The limits of a logical device on the use of its physical one."""
 
     memory_limit: float | None = None
     experimental_priority: int | None = None
@@ -43,20 +43,20 @@ class LogicalDeviceConfiguration(NamedTuple):
 
 CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
 LOGICAL_CPU = LogicalDevice("/device:CPU:0", "CPU")
-# The prefix of the devices of this process, and its first device, whose ops need no mark.
+# The prefix of the devices of this process, and its first device, on which ops run by default.
 LOCAL = "/job:localhost/replica:0/task:0"
 DEVICE = f"{LOCAL}/device:CPU:0"
 
 
 class _Configuration:
-    """How the host is divided, until its devices are in use: then it stays as it is."""
+    """The division of the host into logical devices, which is fixed once they are in use."""
 
     def __init__(self) -> None:
         self._lock = lasting_lock()
         self.divided: list[LogicalDeviceConfiguration] | None = None
-        # The visible devices of a type, where they have been chosen.
+        # The visible devices by type, where they have been set.
         self.shown: dict[str, list[PhysicalDevice]] = {}
-        # Whether an accelerator's memory is taken as needed, where that has been said.
+        # The values of `set_memory_growth`, by device.
         self.growth: dict[PhysicalDevice, bool] = {}
         self._in_use = False
 
@@ -66,7 +66,7 @@ class _Configuration:
         return list_physical_devices(kind) if found is None else found
 
     def used(self, kind: str) -> list[LogicalDevice]:
-        """The logical devices of a type, which nobody changes from now on."""
+        """The logical devices of a type, which cannot be changed from now on."""
         with self._lock:
             self._in_use = True
             count = len(self.divided or ()) or 1
@@ -94,7 +94,7 @@ class _Configuration:
             self.shown[kind] = devices
 
     def reset(self) -> None:
-        """The host is whole again, all devices are visible, and none is in use."""
+        """Resets the configuration: one logical device, all devices visible, none in use."""
         with self._lock:
             self.divided, self._in_use = None, False
             self.shown, self.growth = {}, {}
@@ -104,7 +104,7 @@ _configuration = _Configuration()
 
 
 def reset_devices() -> None:
-    """Undivides the host, so that it can be divided anew; for tests of libraries.
+    """Resets the division of the host, so that it can be divided again; for tests of libraries.
 
     Strategies and tensors keep the names of devices that they have.
     """
@@ -112,7 +112,7 @@ def reset_devices() -> None:
 
 
 def are_in_use() -> bool:
-    """Whether the devices have been listed, named or computed with, so that they stay as they are."""
+    """Whether the devices have been listed, named or used, so that their configuration is fixed."""
     return _configuration.is_in_use
 
 
@@ -147,7 +147,7 @@ def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
 
 
 def _kinds(device_type: str | None) -> list[str]:
-    """The types of devices that there are, or the one that is asked for."""
+    """The existing types of devices, or only the given one."""
     if device_type is not None:
         return [device_type]
     return [*dict.fromkeys([d.device_type for d in list_physical_devices()])]
@@ -188,7 +188,7 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 def get_logical_device_configuration(
     device: PhysicalDevice,
 ) -> list[LogicalDeviceConfiguration] | None:
-    """How the device is divided; None if it is not. Raises ValueError if there is none.
+    """The logical devices of a device; None if it is not divided. Raises ValueError for an absent device.
 
     >>> tf.config.get_logical_device_configuration(tf.config.list_physical_devices()[0])
     """
@@ -251,7 +251,7 @@ def counted_memory(device: str, missing: str = "Allocator stats not available") 
 
 
 def device_details(device: PhysicalDevice) -> dict[str, Any]:
-    """What is known of a device: nothing for the host. Raises ValueError if there is none."""
+    """Details of a device; empty for the host. Raises ValueError for an absent device."""
     if device != CPU and device in list_physical_devices():
         return HOOKS.accelerator_details(full_name(device.name.removeprefix("/physical_device:")))
     if device != CPU:
@@ -263,7 +263,7 @@ def device_details(device: PhysicalDevice) -> dict[str, Any]:
 
 
 def memory_growth(device: PhysicalDevice) -> bool | None:
-    """What `set_memory_growth` was called with, None before. Raises KeyError for the host."""
+    """The value that `set_memory_growth` has set, None before. Raises KeyError for the host."""
     _known(device)
     if device == CPU:
         raise KeyError(device)
@@ -271,7 +271,7 @@ def memory_growth(device: PhysicalDevice) -> bool | None:
 
 
 def set_memory_growth(device: PhysicalDevice, enable: bool) -> None:
-    """Has an accelerator's memory taken as needed, which it always is: XLA is told so when it starts.
+    """Lets an accelerator's memory be allocated as needed, which is always so: XLA starts with that option.
 
     Raises ValueError for the host, which takes memory as needed, and for what is no device,
     RuntimeError for a change when the devices are in use.
@@ -296,7 +296,7 @@ def _known(device: Any) -> None:
 
 
 def merged_devices(outer: str, inner: str) -> str:
-    """A device scope inside another one: fields that the inner name omits are the outer's.
+    """The device of nested scopes: fields that the inner name omits are those of the outer one.
 
     Types are written `/device:CPU:0`, as operations show them.
     """
@@ -339,18 +339,18 @@ def placed(name: str) -> str | None:
 
 
 def default_device() -> str | None:
-    """The full name of the device of ops for which the program names none; None for the host."""
+    """The full name of the device for ops without an explicit one; None for the host."""
     name = OPTIONS.default_device
     return placed(name) if is_of_accelerator(name) else None
 
 
 def is_default_chosen() -> bool:
-    """Whether the program says which devices it uses where it names none."""
+    """Whether the program has set a default device."""
     return bool(OPTIONS.default_device or _configuration.shown)
 
 
 def is_of_accelerator(name: str) -> bool:
-    """Whether a name, whole or in part, is that of another device than the host."""
+    """Whether a name, complete or partial, is that of another device than the host."""
     return not _device(name).startswith("CPU:")
 
 
@@ -365,7 +365,7 @@ def available() -> str:
 
 
 def full_name(name: str) -> str:
-    """A device of this process as TensorFlow writes it: with job, replica and task.
+    """The full name of a device of this process, with job, replica and task.
 
     >>> from intaglio.base.devices import full_name
     >>> full_name("cpu:1")

@@ -1,4 +1,4 @@
-"""`tf.compat.v1.Dimension`: a size that may be unknown, as TensorFlow 1 had it in shapes.
+"""`tf.compat.v1.Dimension`: a size that may be unknown, the entry of a shape in TensorFlow 1.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/compat/v1/Dimension.
 """
@@ -58,7 +58,7 @@ class Dimension:
 
     __slots__ = ("_value",)
     __hash__ = None  # type: ignore[assignment]  # unknown sizes equal nothing
-    # Whether there has ever been one: lists of numbers are not searched for them before.
+    # Whether one was ever created: lists of numbers are not searched for them before.
     exists = False
 
     def __init__(self, value: Any) -> None:
@@ -138,6 +138,6 @@ class Dimension:
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
     def merge_with(self, other: Any) -> Dimension:
-        """What is known of the size from both. Raises ValueError if they differ."""
+        """The size, if one of both knows it. Raises ValueError if they differ."""
         self.assert_is_compatible_with(other)
         return Dimension(_size(other) if self._value is None else self._value)

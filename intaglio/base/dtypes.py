@@ -15,7 +15,7 @@ from intaglio.base.messages import Written
 
 
 class _Marker:
-    """Stands where a NumPy dtype would: the type of values that are not arrays."""
+    """A marker in place of the NumPy dtype, for dtypes whose values are not arrays."""
 
     __slots__ = ("name",)
     itemsize = 0
@@ -61,7 +61,7 @@ class DType(Written):
     def as_numpy_dtype(self) -> Any:
         """The NumPy scalar type: `numpy.float32`; `object` for strings.
 
-        Of quantised types it is the NumPy dtype of one field that TensorFlow has for them.
+        For quantised types it is TensorFlow's structured NumPy dtype with one field.
         """
         if isinstance(self._numpy, _Marker):
             return object
@@ -76,7 +76,7 @@ class DType(Written):
 
     @property
     def kernel_name(self) -> str:
-        """What kernels call the type in their messages: `float`, `double`, `half`, ..."""
+        """The name in messages of kernels: `float`, `double`, `half`, ..."""
         return _KERNEL_NAMES.get(self._name, self._name)
 
     @property
@@ -205,7 +205,7 @@ class DType(Written):
         return self
 
 
-# What is known of a type is worked out again at each question otherwise, and takes long.
+# Properties are precomputed, as deriving them at each access is slow.
 _range_of_integers = functools.cache(ml_dtypes.iinfo)
 _range_of_floats = functools.cache(ml_dtypes.finfo)
 
@@ -256,7 +256,7 @@ QUANTIZED = (qint8, quint8, qint16, quint16, qint32)
 INDEX = (int32, int64)
 ORDINARY = (*NUMERIC, bool_, string)
 FLOAT8 = (float8_e5m2, float8_e4m3fn)
-# Types of elements that are kept and passed on; ops compute with those above.
+# Dtypes that are stored and passed on, without ops that compute in them.
 NARROW_FLOATS = (float8_e4m3fnuz, float8_e4m3b11fnuz, float8_e5m2fnuz, float4_e2m1fn)
 NARROW_INTEGERS = (int2, uint2)
 ALL = (
@@ -297,14 +297,14 @@ _ALIASES: Final[dict[Any, DType]] = {
 
 
 def as_numbers(array: Any) -> Any:
-    """An array of a quantised type as the integers in it; others as they are."""
+    """An array of a quantised type as integers; other arrays unchanged."""
     return array if array.dtype.names is None else np.asarray(array).view(array.dtype[0])
 
 
 def cast_array(array: Any, dtype: DType) -> Any:
     """The array as another type, as NumPy casts it: the real parts of complex numbers, no warning.
 
-    What warns of lost imaginary parts has filters of the whole process, which threads may not change.
+    NumPy's warning about lost imaginary parts is avoided, as warning filters are global and not thread-safe.
     """
     if array.dtype.kind == "c" and not (dtype.is_complex or dtype.is_bool):
         array = np.real(array)

@@ -31,7 +31,7 @@ UNAUTHENTICATED = 16
 class OpError(Exception):
     """An op failed while running. `OpError(node_def, op, message, error_code)`."""
 
-    # What the error's text has after the message.
+    # The part of the error's text after the message.
     _note = ""
 
     def __init__(
@@ -46,7 +46,7 @@ class OpError(Exception):
 
     @property
     def message(self) -> str:
-        """What went wrong, in words."""
+        """The message."""
         return self._message
 
     @property
@@ -136,7 +136,7 @@ UnauthenticatedError = _status(
 
 
 class UnsupportedFileError(UnimplementedError, NotImplementedError):
-    """A file of TensorFlow's uses something that is not read here."""
+    """A file of TensorFlow's format uses a feature that is not supported."""
 
     def __init__(self, message: str) -> None:
         UnimplementedError.__init__(self, None, None, message)
@@ -146,7 +146,7 @@ class UnsupportedFileError(UnimplementedError, NotImplementedError):
 
 
 class RecursionLimitError(ResourceExhaustedError, RecursionError):
-    """A function has called itself more often than it may."""
+    """A function has exceeded the limit on its recursion depth."""
 
     def __init__(self, message: str) -> None:
         ResourceExhaustedError.__init__(self, None, None, message)
@@ -164,7 +164,7 @@ class InaccessibleTensorError(ValueError):
 
 
 class ShapeError(ValueError):
-    """An op's inputs do not fit together; shape inference found it.
+    """Shape inference has found that an op's inputs do not fit together.
 
     Graph building raises it as the ValueError it is; eager execution turns it into
     InvalidArgumentError, with the text `eager` where the kernel's message differs.
@@ -180,7 +180,7 @@ def invalid_argument(message: str) -> OpError:
     return InvalidArgumentError(None, None, message)
 
 
-# What NumPy says of arrays that cannot be addressed, before it asks for their memory.
+# NumPy's message for arrays that exceed the address space, before it allocates them.
 _TOO_LARGE = (
     "array is too big",
     "Maximum allowed dimension exceeded",
@@ -189,7 +189,7 @@ _TOO_LARGE = (
 
 
 def from_kernel(error: BaseException, reaches_outside: str = "") -> type[OpError] | None:
-    """The class of the error that stands for one which NumPy or Python raised in a kernel.
+    """The class of the error that replaces one that NumPy or Python raised in a kernel.
 
     None for exceptions that are no consequence of the kernel's arguments: those that an op which
     `reaches_outside` may have got from somebody's Python code.
@@ -210,18 +210,18 @@ def from_kernel(error: BaseException, reaches_outside: str = "") -> type[OpError
     return None
 
 
-# What NumPy says of operands whose shapes do not broadcast.
+# NumPy's message for operands whose shapes do not broadcast.
 _BROADCAST = re.compile(
     r"operands could not be broadcast together with shapes \(([\d,]*)\) \(([\d,]*)\) ?"
 )
 
 
-# What NumPy says of an array that is to be one number.
+# NumPy's message for an array that is converted to a single number.
 _NO_SCALAR = "only 0-dimensional arrays can be converted"
 
 
 def kernel_message(error: BaseException) -> str:
-    """What the error of a kernel says, in TensorFlow's words where they are NumPy's."""
+    """The message of a kernel's error, with NumPy's messages replaced by TensorFlow's."""
     found = _BROADCAST.fullmatch(str(error))
     if found is None:
         is_scalar = isinstance(error, TypeError) and str(error).startswith(_NO_SCALAR)
@@ -235,14 +235,14 @@ _STEPS = "_intaglio_steps"
 
 
 class Step(NamedTuple):
-    """A branch or iteration that an error came through: what it was, and the graph that ran."""
+    """A branch or iteration that an error passed through: its description, and the graph that ran."""
 
     text: str
     graph: Any
 
 
 def note_step(error: BaseException, text: str, graph: Any) -> None:
-    """Adds a branch or iteration to an error that passes the kernel which runs it.
+    """Adds a branch or iteration to an error that passes through the kernel which runs it.
 
     `text` completes "It was ...", as in "in the else branch". Steps are noted innermost first.
     """
@@ -252,7 +252,7 @@ def note_step(error: BaseException, text: str, graph: Any) -> None:
 
 
 def take_steps(error: BaseException) -> list[Step]:
-    """The steps noted on an error, outermost first. They are forgotten: it may be raised again."""
+    """Removes and returns the steps noted on an error, outermost first, as it may be raised again."""
     return getattr(error, "__dict__", {}).pop(_STEPS, [])[::-1]
 
 
@@ -265,11 +265,11 @@ class AutoGraphError(PyCTError):
 
 
 class ConversionError(AutoGraphError, ValueError):
-    """Something has no source that could be converted."""
+    """A function's source is not available for conversion."""
 
 
 class StagingError(AutoGraphError):
-    """An error of user code, while it was traced, of a class that cannot be raised again."""
+    """An error of user code during tracing whose class cannot be constructed again with another message."""
 
 
 class MultilineMessageKeyError(KeyError):

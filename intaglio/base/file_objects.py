@@ -1,4 +1,4 @@
-"""Files as objects that read and write text or bytes, here and elsewhere.
+"""File objects that read and write text or bytes, on local and remote file systems.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/io/gfile/GFile.
 """
@@ -80,7 +80,7 @@ class GFile:
         return files.stat(self._path).length
 
     def write(self, file_content: Any) -> None:
-        """Adds text, or bytes, at the end of what was written."""
+        """Appends text, or bytes."""
         file = self._writing()
         if not isinstance(file_content, (str, bytes)):
             raise TypeError(f"Expected binary or unicode string, got {file_content!r}")
@@ -92,7 +92,7 @@ class GFile:
             )
 
     def read(self, n: int = -1) -> Any:
-        """`n` bytes from where reading is, or all that remain; as text unless in binary mode."""
+        """`n` bytes from the current position, or all that remain; as text unless in binary mode."""
         file = self._reading()
         with files.explained(self._path):
             return self._decoded(file.read(n))
@@ -108,7 +108,7 @@ class GFile:
         return list(self)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
-        """Goes to a byte: from the start (0), from here (1) or from the end (2).
+        """Sets the position relative to the start (0), the current one (1) or the end (2).
 
         Raises OutOfRangeError for a position behind the end.
         """
@@ -130,15 +130,15 @@ class GFile:
         file.seek(target)
 
     def tell(self) -> int:
-        """The number of the byte where reading, or else writing, continues."""
+        """The position of reading, or else of writing, in bytes."""
         return (self._reading() if self._may_read else self._writing()).tell()
 
     def seekable(self) -> bool:
-        """True: all files can be read from any byte on."""
+        """True: all files support `seek`."""
         return True
 
     def flush(self) -> None:
-        """Hands what was written to the file system."""
+        """Flushes written data to the file system."""
         if self._writer is not None:
             self._writer.flush()
 

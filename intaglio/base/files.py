@@ -1,7 +1,7 @@
-"""Files and folders by path: of this machine, and of others by a scheme ("gs://bucket/name").
+"""Files and folders by path: local ones, and remote ones by a scheme ("gs://bucket/name").
 
-Local files need nothing but Python. Other schemes go to fsspec, which is imported when the
-first such path is met. Errors are those of `errors`, whatever the file system raised.
+Local files need only Python. Paths with other schemes are handled by fsspec, which the first of them
+imports. All errors of file systems are converted to those of `errors`.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ import numpy as np
 from intaglio.base import errors, later, replacing
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9.+-]*)://")
-# TensorFlow's own names of file systems that fsspec calls otherwise.
+# TensorFlow's names of file systems with another name in fsspec.
 _CALLED = {"ram": "memory"}
 
 
 class Stat(NamedTuple):
-    """What is known of a file without reading it."""
+    """The status of a file."""
 
     length: int
     mtime_nsec: int
@@ -35,10 +35,10 @@ class Stat(NamedTuple):
 
 
 class System(Protocol):
-    """What a file system does; paths are whole, with their scheme."""
+    """The interface of a file system; paths are complete, with their scheme."""
 
     def open(self, path: str, mode: str) -> Any:
-        """A binary file."""
+        """Opens a binary file."""
         ...
 
     def exists(self, path: str) -> bool:
@@ -46,11 +46,11 @@ class System(Protocol):
         ...
 
     def stat(self, path: str) -> Stat:
-        """What is known of it."""
+        """The status of a file or folder."""
         ...
 
     def names(self, path: str) -> list[str]:
-        """What a folder holds."""
+        """The names of the entries of a folder."""
         ...
 
     def matching(self, pattern: str) -> list[str]:
@@ -58,11 +58,11 @@ class System(Protocol):
         ...
 
     def make_folder(self, path: str) -> None:
-        """Makes one folder."""
+        """Creates one folder."""
         ...
 
     def make_folders(self, path: str) -> None:
-        """Makes a folder and those that it is in."""
+        """Creates a folder and its missing parents."""
         ...
 
     def remove(self, path: str) -> None:
@@ -70,11 +70,11 @@ class System(Protocol):
         ...
 
     def remove_tree(self, path: str) -> None:
-        """Removes a folder with all that it holds."""
+        """Removes a folder recursively."""
         ...
 
     def rename(self, old: str, new: str) -> None:
-        """Moves a file or folder, over a file that is there."""
+        """Moves a file or folder, and replaces an existing file."""
         ...
 
     @contextlib.contextmanager
@@ -84,7 +84,7 @@ class System(Protocol):
 
 
 class Local:
-    """The files of this machine."""
+    """The local file system."""
 
     @staticmethod
     def _plain(path: str) -> str:
@@ -134,7 +134,7 @@ class Local:
 
 
 class Remote:
-    """The files of another machine, or of memory, by fsspec."""
+    """A file system of fsspec."""
 
     def __init__(self, scheme: str, system: Any) -> None:
         self._scheme = scheme
@@ -199,7 +199,7 @@ LOCAL = Local()
 
 
 def _starless(pattern: str) -> str:
-    """`**` as TensorFlow reads it: like `*`, not across folders."""
+    """A pattern with `**` replaced by `*`, as TensorFlow's patterns do not cross folders."""
     return re.sub(r"\*\*+", "*", pattern)
 
 
@@ -215,7 +215,7 @@ def system_of(path: str) -> System:
     return LOCAL if scheme in ("", "file") else _remote(scheme, path)
 
 
-# An attribute of nodes that were read from a file: their paths may name local files only.
+# The attribute of nodes loaded from a file, whose paths may name local files only.
 LOCAL_PATHS = "_local_paths"
 FILESYSTEMS = "INTAGLIO_FILESYSTEMS"
 
@@ -224,8 +224,8 @@ def check_local(paths: Any) -> None:
     """Raises PermissionDeniedError for a path of another file system than this machine's.
 
     `paths` is an array of bytes. `INTAGLIO_FILESYSTEMS` lists the schemes that are allowed besides,
-    separated by commas: "gs,s3". What a graph that came from a file names is checked so; it is
-    asked when the path is used, so that the list may change.
+    separated by commas: "gs,s3". It applies to the paths in graphs that were loaded from files, and is
+    read at each use, so that it may change.
     """
     for path in np.asarray(paths, object).ravel().tolist():
         scheme = scheme_of(os.fsdecode(path)) if isinstance(path, (bytes, str)) else ""
@@ -258,7 +258,7 @@ def _remote(scheme: str, path: str) -> Remote:
 
 
 def schemes() -> list[str]:
-    """The schemes that there are file systems for; those of fsspec if it is installed."""
+    """The schemes with a file system, those of fsspec included if it is installed."""
     found = ["", "file"]
     try:
         more = later.named("fsspec:available_protocols")()
@@ -284,7 +284,7 @@ _EXHAUSTED = frozenset(
 
 @contextlib.contextmanager
 def explained(path: str) -> Generator[None]:
-    """Errors of the file system become ours, and name the path."""
+    """Converts errors of the file system raised in the block to those of `errors`, with the path."""
     try:
         yield
     except OSError as e:
@@ -319,7 +319,7 @@ matching = _explaining("matching")
 
 
 def make_folders(path: str) -> None:
-    """Makes a folder and those that it is in; nothing for the path "".
+    """Creates a folder and its missing parents; does nothing for the path "".
 
     Raises FailedPreconditionError if one of them is a file.
     """
@@ -355,7 +355,7 @@ def read(path: str) -> bytes:
 
 
 def write(path: str, data: bytes) -> None:
-    """Makes `data` the contents of a file."""
+    """Writes a file with the contents `data`."""
     with replaced(path) as file:
         file.write(data)
 

@@ -1,7 +1,7 @@
-"""Which programs of other versions must be able to read what is written: `tf.compat.forward_compatible`.
+"""The window of forward compatibility for written files: `tf.compat.forward_compatible`.
 
-Follows https://www.tensorflow.org/api_docs/python/tf/compat/forward_compatible. Nothing here writes differently for
-readers of another date; libraries ask before they do.
+Follows https://www.tensorflow.org/api_docs/python/tf/compat/forward_compatible. This package writes the same files
+for readers of any date; libraries call it to decide what they write.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 from intaglio.base.threads import Inherited
 
-# The last day on which TensorFlow 2.21 answers True, as recorded, is the one before.
+# The first day for which TensorFlow 2.21 returns False, as recorded.
 HORIZON = datetime.date(2026, 1, 16)
 
 
@@ -35,7 +35,7 @@ def forward_compatible(year: int, month: int, day: int) -> bool:
 
 @contextmanager
 def forward_compatibility_horizon(year: int, month: int, day: int) -> Generator[None]:
-    """The block's `forward_compatible` answers as if this were the date. Raises ValueError for what is none.
+    """Sets the date that `forward_compatible` assumes in the block. Raises ValueError for an invalid date.
 
     >>> with tf.compat.forward_compatibility_horizon(2100, 2, 2):
     ...     tf.compat.forward_compatible(2100, 2, 1)

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from types import CodeType, FrameType
 from typing import Any
 
-# The name in the globals of generated code of the object that describes it.
+# The global of generated code that refers to its GeneratedCode.
 _SELF = "__generated_code__"
-# What generated code is a module of: filters of warnings know the package by it.
+# The `__name__` of generated code, by which warning filters recognise the package.
 _MODULE = "intaglio.generated"
 
 
@@ -23,8 +23,8 @@ _MODULE = "intaglio.generated"
 def _code(source: str, filename: str) -> CodeType:
     """The code object of a source, cached: graphs that a program builds repeatedly share it.
 
-    `fit` and `predict` of Keras make their datasets again at every call, and Python keeps
-    the file names that it compiles for.
+    `fit` and `predict` of Keras create their datasets again at every call, and CPython never frees the
+    interned file names of code that it compiles.
     """
     return compile(source, filename, "exec")
 
@@ -59,9 +59,9 @@ class GeneratedCode:
         return self.line_map[line - 1] if 0 < line <= len(self.line_map) else None
 
     def show(self) -> None:
-        """Lets tracebacks show the lines of the source from now on.
+        """Registers the source with `linecache`, so that tracebacks show its lines.
 
-        Called where an error passed through the code: other sources are not kept as text.
+        Called only when an error has passed through the code, as the text need not be kept otherwise.
         """
         lines = self.source.splitlines(keepends=True)
         linecache.cache[self.filename] = (len(self.source), None, lines, self.filename)

@@ -1,7 +1,7 @@
-"""Files and folders by path, here and elsewhere.
+"""`tf.io.gfile`: files and folders by path, on local and remote file systems.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/io/gfile. Paths with a scheme
-("gs://bucket/name") need the package fsspec and what it needs for the scheme.
+("gs://bucket/name") need the package fsspec and its dependency for the scheme.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def listdir(path: Any) -> list[str]:
 
 
 def makedirs(path: Any) -> None:
-    """Makes a folder and those that it is in; nothing if it is there.
+    """Creates a folder and its missing parents, unless it exists.
 
     Raises FailedPreconditionError if one of them is a file.
 
@@ -108,7 +108,7 @@ def makedirs(path: Any) -> None:
 
 
 def mkdir(path: Any) -> None:
-    """Makes a folder; nothing if it is there. Raises NotFoundError if its own is not there.
+    """Creates a folder, unless it exists. Raises NotFoundError if its parent does not exist.
 
     >>> import tempfile
     >>> path = tempfile.mkdtemp() + "/one"
@@ -151,7 +151,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
 
 
 def rmtree(path: Any) -> None:
-    """Removes a folder with all that it holds. Raises NotFoundError if there is none.
+    """Removes a folder recursively. Raises NotFoundError if there is none.
 
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()

@@ -1,9 +1,9 @@
-"""Upward calls: functions of higher layers that a layer calls, through one typed record per layer.
+"""Upward calls: calls from a layer to functions of higher layers, through one typed record per layer.
 
 Imports go down the layers; some calls go up: the door starts every thread on the eager level, a
 shape is written as a message of graphdef. A layer that makes such calls declares them as the
-fields of a record, `Hooks`, and calls `HOOKS.field(...)`. `intaglio/bootstrap.py` names what each
-field is. It is imported when the field is first read, so that wiring imports nothing.
+fields of a record, `Hooks`, and calls `HOOKS.field(...)`. `intaglio/bootstrap.py` names the target of each
+field. It is imported on the first access, so that wiring imports nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Hooks:
     """The upward calls of one layer: a subclass annotates the fields, its module holds one."""
 
     def __getattr__(self, field: str) -> Any:
-        """A field that is read for the first time; from then on it is a plain attribute.
+        """Imports the target of a field on first access; from then on it is a plain attribute.
 
         Raises AttributeError for a field that bootstrap does not name.
         """
@@ -46,15 +46,15 @@ class Hooks:
 
 
 class BaseHooks(Hooks):
-    """Functions of the layers for protocol buffers and machine code that this layer calls."""
+    """Calls from this layer to those for protocol buffers, native code, notebooks and XLA."""
 
     # A shape as a TensorShapeProto.
     shape_proto: Callable[[Dims], Any]
-    # How values of a class are written as a message and read, by the class's name.
+    # The message form of a class, by the class's name.
     message_forms: Mapping[str, Form]
-    # A compiler's kernel by kind and description, which is hashable; None if there is none.
+    # Selects a native kernel by kind and hashable description; None if there is none.
     select_kernel: Callable[..., Callable[..., Any] | None]
-    # The same, or None as long as its code is being compiled in the background.
+    # The same, but None while the code is being compiled in the background.
     kernel_when_ready: Callable[..., Callable[..., Any] | None]
     # An object as HTML, for notebooks.
     html: Callable[[Any], str]
@@ -62,7 +62,7 @@ class BaseHooks(Hooks):
     accelerators: Callable[[], Sequence[str]]
     # The bytes in use on one of them by its full name, and their peak.
     accelerator_memory: Callable[[str], dict[str, int]]
-    # What is known of one of them.
+    # The details of one of them.
     accelerator_details: Callable[[str], dict[str, Any]]
 
 
@@ -70,7 +70,7 @@ HOOKS = BaseHooks()
 
 
 class ShownInNotebooks:
-    """What notebooks show as HTML: `insight/html.py` says how, by class."""
+    """A base class of objects that notebooks show as HTML, written by `insight/html.py`."""
 
     __slots__ = ()
 

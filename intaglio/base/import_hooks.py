@@ -1,4 +1,4 @@
-"""What is to be done when a module of somebody else has been imported."""
+"""Callbacks after the import of third-party modules."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the modules that something is to be done with, as Python would."""
+    """A meta path finder that wraps the loaders of modules with callbacks."""
 
     def __init__(self) -> None:
         self.calls: dict[str, Callable[[types.ModuleType], None]] = {}
@@ -36,7 +36,7 @@ _FINDER = _Finder()
 
 
 def after_import(name: str, call: Callable[[types.ModuleType], None]) -> None:
-    """Calls a function with a module when it has been imported: now, if it has been already.
+    """Calls a function with a module after its import, or at once if it has been imported already.
 
     Nothing happens the second time for one module.
     """

@@ -25,7 +25,7 @@ def named(target: str) -> Any:
 
 
 class Module:
-    """A module that is imported when a name in it is first asked for."""
+    """A proxy of a module, which is imported on the first access to an attribute."""
 
     def __init__(self, target: str) -> None:
         self._target = target
@@ -34,7 +34,7 @@ class Module:
         return getattr(named(self._target), name)
 
 
-# What Python gives every module, and the version.
+# The attributes that every module has, and the version.
 _OF_MODULES = {
     *("__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__"),
     *("__package__", "__path__", "__spec__", "__version__"),
@@ -44,7 +44,7 @@ _ADVISERS: dict[str, str] = {}
 
 
 def advise(package: str, target: str) -> None:
-    """From now on errors about names that modules of `package` lack end in advice.
+    """Adds advice to the errors for names that modules of `package` lack.
 
     `target` is that of a function of the module and the name.
     """
@@ -53,7 +53,7 @@ def advise(package: str, target: str) -> None:
 
 
 def _adopt() -> None:
-    """Gives the imported modules of packages with an adviser a `__getattr__` and a `__dir__`."""
+    """Sets `__getattr__` and `__dir__` of the imported modules of packages with an adviser."""
     for name, module in list(sys.modules.items()):
         # In this order: a module whose import is blocked is None in `sys.modules`.
         if _adviser(name) and not {"__getattr__", "__dir__"} <= vars(module).keys():

@@ -1,4 +1,4 @@
-"""How much memory data may ask for: a few bytes of a file can claim to be any number.
+"""Limits on memory that untrusted data can request: a few bytes of a file can state any size.
 
 `INTAGLIO_LIMIT_DECODED` is the largest value, in bytes, that one call may decode or allocate. Where it
 is not set, decoders may make 4 GiB, four times an image of 16384 x 16384 pixels with opacity, which is
@@ -49,13 +49,13 @@ LIMITS = _Limits()
 
 
 def check_decoded(size: int, what: str) -> None:
-    """Raises ResourceExhaustedError before so many bytes are made of a file, or of an op's attributes."""
+    """Raises ResourceExhaustedError if decoding a file or an op's attributes would exceed the limit in bytes."""
     if size > LIMITS.decoded:
         raise _exhausted(size, what, LIMITS.decoded)
 
 
 def check_allocated(dims: Iterable[int], item_bytes: int, what: str) -> None:
-    """Raises ResourceExhaustedError before an op allocates a tensor of these dims.
+    """Raises ResourceExhaustedError if a tensor of these dims would exceed the limit.
 
     `item_bytes` is the size of an element.
     """

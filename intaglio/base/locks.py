@@ -1,8 +1,8 @@
-"""What a forked process needs: locks that are free, and imports that are complete.
+"""Fork safety: locks that are free in the child process, and no imports in progress.
 
 A child process has only the thread that forked. A lock that another thread held would stay locked in
-it, and a module that another thread imported would stay half imported, with the lock of the import
-held. All that has to happen before and after a fork is registered here.
+it, and a module that another thread was importing would stay incomplete, with its import lock
+held. All actions before and after a fork are registered here.
 """
 
 from __future__ import annotations
@@ -15,32 +15,32 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-# Seconds that a fork waits for imports of other threads. An import that takes longer may wait itself,
-# for a module that the forking thread imports.
+# Seconds that a fork waits for imports of other threads. The limit avoids a deadlock with an import that
+# itself waits for a module that the forking thread is importing.
 MAX_IMPORT_SECONDS = 20.0
 _PAUSE_SECONDS = 0.001
 
-# Weak references: the set forgets by itself those whose locks are gone, faster than a WeakSet does.
+# Weak references whose callback removes them from the set; faster than a WeakSet.
 _locks: set[weakref.ref[Any]] = set()
 _exclusive: list[Any] = []
 _in_child: list[Callable[[], object]] = []
-# By thread: how many imports it is in the midst of.
+# The number of nested imports of each thread.
 _imports: dict[int, int] = {}
 _forks = 0
 
 
 def lasting_lock() -> Any:
-    """A lock, which its thread may take again. It is free in a child process."""
+    """A reentrant lock that is free in a child process."""
     lock = threading.RLock()
     _locks.add(weakref.ref(lock, _locks.discard))
     return lock
 
 
 def exclusive_lock(own: Any = None) -> Any:
-    """A lock for what no process may be forked in the midst of: a fork waits for it.
+    """A lock for a critical section that a fork must not interrupt: a fork waits for it.
 
-    It is a new one, or the `own` lock of a library, which its thread may take again. Who takes several
-    takes them in the order of these calls.
+    It is a new one, or a library's reentrant lock `own`. Code that acquires several must acquire them in
+    the order in which these calls were made.
     """
     lock = threading.RLock() if own is None else own
     _exclusive.append(lock)
@@ -48,13 +48,13 @@ def exclusive_lock(own: Any = None) -> Any:
 
 
 def after_fork(call: Callable[[], object]) -> None:
-    """Calls a function in every child process, when locks are free; it lives as long as the process."""
+    """Registers a function that is called in every child process, when all locks are free."""
     _in_child.append(call)
 
 
 @contextmanager
 def importing() -> Generator[None]:
-    """The time in which modules are imported: other threads do not fork meanwhile."""
+    """A context around imports, during which other threads do not fork."""
     thread = threading.get_ident()
     _imports[thread] = _imports.get(thread, 0) + 1
     try:
@@ -71,7 +71,7 @@ def _before() -> None:
     while True:
         while _imports.keys() - own and time.monotonic() < end:
             time.sleep(_PAUSE_SECONDS)
-        for lock in _exclusive:  # an import may need one of them
+        for lock in _exclusive:  # acquired after imports have ended, as an import may need one
             lock.acquire()
         # No thread begins an import between this look and the fork: no Python code runs.
         if not _imports.keys() - own or time.monotonic() >= end:
@@ -85,7 +85,7 @@ def _after_in_parent() -> None:
 
 
 def fork_count() -> int:
-    """How many forks lie between the first process and this one."""
+    """The number of forks between the first process and this one."""
     return _forks
 
 

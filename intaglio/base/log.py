@@ -25,7 +25,7 @@ class StderrHandler(logging.StreamHandler[Any]):
 
     @property
     def stream(self) -> Any:
-        """The present `sys.stderr`."""
+        """The current `sys.stderr`."""
         return sys.stderr
 
 

@@ -10,20 +10,20 @@ from typing import Any
 import numpy as np
 
 CACHE_LINE_BYTES = 64
-# Copies of fewer bytes take less time than finding the line does.
+# Bytes below which a copy takes less time than aligning it.
 MIN_ALIGNED_BYTES = 1 << 17
 
 
 def aligned(size: int) -> Any:
-    """So many bytes, filled with anything, that begin with a line of the cache."""
+    """An uninitialized array of bytes, aligned to a cache line."""
     owner: Any = np.empty(size + CACHE_LINE_BYTES, np.uint8)
-    # A third of the time that `owner.ctypes.data` takes.
+    # Takes a third of the time of `owner.ctypes.data`.
     first = -ctypes.addressof(ctypes.c_char.from_buffer(owner)) % CACHE_LINE_BYTES
     return owner[first : first + size]
 
 
 def empty(shape: tuple[int, ...], dtype: Any) -> Any:
-    """An array in C order, whose elements are undefined; a large one begins with a line of the cache."""
+    """An uninitialized array in C order; a large one is aligned to a cache line."""
     size = math.prod(shape) * dtype.itemsize
     if size < MIN_ALIGNED_BYTES or dtype.hasobject:
         return np.empty(shape, dtype)
@@ -45,7 +45,7 @@ def copied(array: Any, dtype: Any = None) -> Any:
 def arrays_at(shape: tuple[int, ...], dtype: Any) -> Callable[[int], Any]:
     """The function of an address: the array of this shape and dtype at that address, in C order.
 
-    Whoever has the array sees to it that the memory stays.
+    The caller keeps the memory alive as long as the array is used.
     """
     memory = ctypes.c_char * max(math.prod(shape) * dtype.itemsize, 1)
     return lambda address: np.ndarray(shape, dtype, memory.from_address(address))

@@ -1,4 +1,4 @@
-"""Types and shapes as protocol buffers, by functions of the layer that has the messages."""
+"""Dtypes, shapes and specs as protocol buffers, through hooks to the layer with the messages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from intaglio.base.hooks import HOOKS
 
 
 class Form(NamedTuple):
-    """How the values of a class are written as a message, and read."""
+    """The message form of a class: functions that write and read its values."""
 
     message: Callable[[], Any]
     write: Callable[[Any], Any]
@@ -17,7 +17,7 @@ class Form(NamedTuple):
 
 
 class Written:
-    """What has a message of its own: `experimental_as_proto` and back."""
+    """A base class of values with a protocol buffer form: `experimental_as_proto` and its inverse."""
 
     __slots__ = ()
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from intaglio.base.composite import CompositeTensor
 
-# What a type is to this module. Each type is classified once.
+# The kinds of types; each type is classified once.
 LEAF, SEQUENCE, MAPPING, NAMED_TUPLE, ATTRS, CUSTOM, VIEW, COMPOSITE, SPEC = range(9)
 
 _kinds: dict[type, int] = {
@@ -42,7 +42,7 @@ _kinds: dict[type, int] = {
 
 
 def _classify(kind: type) -> int:
-    """What values of a type are; remembered."""
+    """The kind of structure of a type's values; memoized."""
     if issubclass(kind, CompositeTensor):
         found = COMPOSITE
     elif hasattr(kind, "_component_specs"):
@@ -241,7 +241,7 @@ def _rebuilt_mapping(like: Any, values: dict[Any, Any]) -> Any:
         mapping.update((key, values[key]) for key in like)
         return mapping
     try:
-        if isinstance(like, MutableMapping):  # a Counter counts what it is called with
+        if isinstance(like, MutableMapping):  # the constructor of Counter counts its argument
             mapping = cls()
             for key in like:
                 mapping[key] = values[key]
@@ -401,7 +401,7 @@ def map_structure_up_to(shallow: Any, func: Callable[..., Any], *structures: Any
 
 
 class _Dot:
-    """Prints as a dot: the leaves of a structure in a message."""
+    """An object that prints as a dot, for the leaves of a structure in a message."""
 
     def __repr__(self) -> str:
         return "."
@@ -411,7 +411,7 @@ _DOT = _Dot()
 
 
 class _Different(Exception):
-    """What differs between two structures, and the class of error to raise for it."""
+    """The difference between two structures, with the class of the error to raise for it."""
 
     def __init__(self, error: type[Exception], text: str) -> None:
         super().__init__(text)

@@ -1,4 +1,4 @@
-"""Settings that are one for the whole process, as `tf.config` sets them."""
+"""Process-wide settings, which `tf.config` sets."""
 
 from __future__ import annotations
 
@@ -16,24 +16,23 @@ def checked_backend(name: str) -> str:
 
 
 class Options:
-    """The options that the user has set; a layer that acts on an option reads it here.
+    """The options of the process. A layer that depends on an option reads it here.
 
     `run_functions_eagerly`: calls of a `tf.function` run its Python body.
     `calls_are_controlled`: a stance or a budget is active anywhere in the process.
     `special_calls`: either of these, so that calls look at one attribute.
     `data_debug_mode`: `tf.data` runs its functions eagerly.
-    `deterministic`: ops must give the same answer on every run.
-    `threads_intra`, `threads_inter`: threads in one op, ops at once; 0 leaves it open.
+    `deterministic`: ops must give the same results on every run.
+    `threads_intra`, `threads_inter`: threads within an op, concurrent ops; 0 for the default.
     `soft_placement`: an op for a device that does not exist runs on one that does.
     `log_placement`: devices of ops are printed.
     `filter_tracebacks`: tracebacks leave this package's own frames out.
     `optimizer`: the graph optimisations set by name.
-    `tensor_float_32`: large convolutions may be a little less accurate; None leaves it open,
-    and they are not.
-    `backend`: what compiles functions with `jit_compile=True`, one of BACKENDS.
+    `tensor_float_32`: large convolutions may be slightly less accurate; None is the default, False.
+    `backend`: the compiler of functions with `jit_compile=True`, one of BACKENDS.
     `default_device`: the name of the device of ops for which the program names none; "" is the host.
-    `structural_objects`: traced functions tell data classes apart by their fields.
-    `device_policy`, `synchronous`: kept, and of no effect on the host.
+    `structural_objects`: traced functions compare data classes by their fields.
+    `device_policy`, `synchronous`: stored for compatibility, without effect on the host.
     """
 
     __slots__ = (
@@ -137,7 +136,7 @@ def get_experimental_options() -> dict[str, Any]:
 
 
 def set_experimental_options(options: dict[str, Any]) -> None:
-    """Switches optimisations on or off by TensorFlow's names.
+    """Switches optimisations on or off, by TensorFlow's names.
 
     >>> tf.config.optimizer.set_experimental_options({"constant_folding": True})
     >>> tf.config.optimizer.get_experimental_options()["constant_folding"]
@@ -147,7 +146,7 @@ def set_experimental_options(options: dict[str, Any]) -> None:
 
 
 def get_jit() -> str:
-    """`"autoclustering"` if every function is to be compiled, else nothing.
+    """`"autoclustering"` if every function is compiled, else `""`.
 
     >>> tf.config.optimizer.get_jit()
     ''
@@ -156,7 +155,7 @@ def get_jit() -> str:
 
 
 def set_jit(enabled: bool | str) -> None:
-    """Compiles every function, where a compiler is there. Raises ValueError for other texts.
+    """Compiles every function if there is a compiler. Raises ValueError for other texts.
 
     >>> tf.config.optimizer.set_jit("autoclustering")
     >>> tf.config.optimizer.get_jit()

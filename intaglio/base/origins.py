@@ -1,4 +1,4 @@
-"""Where in the user's program an object was created: file, line, function."""
+"""Origins: the lines of the user's program that created an object."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
-# Whose code a file has. The package's own is the falsy one, so that a walk of the stack asks one thing.
+# The owner of a file's code. The package's own is falsy, so that a walk of the stack has a single test.
 _OURS, _USERS, _RUNNER = 0, 1, 2
 
 
-# By file name, for code objects are slow to hash.
+# Keyed by file name, as code objects are slow to hash.
 _owners: dict[str, int] = {}
 
 
@@ -62,7 +62,7 @@ MAX_FRAMES = 6
 
 
 class _Enclosing(threading.local):
-    """A frame of this thread that waits for the code it has called, and the origin of its callers."""
+    """A frame of this thread that encloses running code, with the memoized origin of its callers."""
 
     innermost: tuple[FrameType | None, Origin] = None, ()
 
@@ -116,7 +116,7 @@ def capture(skip: int = 1, most: int = MAX_FRAMES) -> Origin:
     try:
         while frame is not None and frame is not end and not owners[frame.f_code.co_filename]:
             frame = frame.f_back
-    except KeyError:  # a file that is seen for the first time
+    except KeyError:  # the first frame of a file
         pass
     while frame is not None:
         code = frame.f_code
@@ -144,7 +144,7 @@ _RUNPY = "<frozen runpy>"
 
 
 def runs_programs(filename: str) -> None:
-    """From now on stacks end at frames of this file, whose callers are no part of the user's program."""
+    """Lets origins end at frames of this file, whose callers are not part of the user's program."""
     _owners[filename] = _RUNNER
 
 
@@ -152,7 +152,7 @@ _EMPTY = compile("", "", "exec")
 
 
 def at(filename: str, lineno: int, function: str) -> Origin:
-    """The origin of something in a line that is known by name alone, as of a graph that was a text."""
+    """An origin of a line given by file name and number, as in a graph parsed from text."""
     code = _EMPTY.replace(
         co_filename=filename, co_firstlineno=lineno, co_name=function, co_linetable=b""
     )

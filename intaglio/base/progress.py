@@ -18,11 +18,11 @@ from intaglio.base import origins
 from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.origins import Frame
 
-AFTER = 2.0  # seconds after which work is shown
+AFTER = 2.0  # seconds after which progress is shown
 INTERVAL = 0.5
 VARIABLE = "INTAGLIO_PROGRESS"
 MAX_COLUMNS = 100
-THREAD = "intaglio-progress"  # its name; it lasts as long as the process
+THREAD = "intaglio-progress"  # the name of the thread, which runs until the process ends
 
 
 class _Work(NamedTuple):
@@ -36,7 +36,7 @@ def _in_notebook() -> bool:
     return "ipykernel" in sys.modules
 
 
-# What the environment says, which every trace asks: it is read once.
+# The setting of the environment, read once, as every trace needs it.
 CHOSEN = os.environ.get(VARIABLE)
 
 
@@ -47,7 +47,7 @@ def is_shown() -> bool:
     return _in_notebook() or _is_terminal(sys.stderr)
 
 
-# The stream that was asked last, and what it answered: that is a call of the system. One pair, for threads.
+# The last stream with the result of its `isatty`, a system call; one tuple, so that threads see a consistent pair.
 _last: tuple[Any, bool] = (None, False)
 
 
@@ -108,7 +108,7 @@ class _Display:
         try:
             stream.write("\r" + text.ljust(self._columns) + ("" if text else "\r"))
             stream.flush()
-        except (OSError, ValueError):  # it is closed
+        except (OSError, ValueError):  # the stream is closed
             return
         self._columns = len(text)
 

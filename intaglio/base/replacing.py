@@ -29,11 +29,11 @@ try:
 except ImportError:  # Windows: what a killed process leaves there stays
     fcntl = None
 
-# Whether the system says that a process that wrote has been killed.
+# Whether locks show that the process that was writing has been killed.
 CAN_LOCK = fcntl is not None
-# What the name of something incomplete ends in, before a number if there are several writers.
+# The suffix of incomplete files and folders, followed by a number if there are several writers.
 SUFFIX = ".tempstate"
-# In a folder: complete entries that are being moved to their places, and those whose places they take.
+# Subfolders for complete entries that are being moved to their final names, and for the entries they replace.
 _NEW, _OLD = ".tempstate-new", ".tempstate-old"
 _MAX_NAME_BYTES = 240
 

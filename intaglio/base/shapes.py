@@ -23,7 +23,7 @@ Dims = tuple[int | None, ...] | None
 
 
 class _Style:
-    """How users see sizes: as TensorFlow 1's `Dimension` objects, or as numbers and None."""
+    """The public form of sizes: TensorFlow 1's `Dimension` objects, or numbers and None."""
 
     dimensions = False
 
@@ -32,7 +32,7 @@ STYLE = _Style()
 
 
 def _as_objects() -> bool:
-    """Whether the method that calls this gives sizes as objects: it does to the user's code, if asked to."""
+    """Whether the calling method returns `Dimension` objects: only to user code that has selected them."""
     return STYLE.dimensions and not origins.is_ours(sys._getframe(2).f_code)
 
 
@@ -111,7 +111,7 @@ class TensorShape(Written):
         return TensorShape(join(self._dims, as_dims(other)))
 
     def merge_with(self, other: Any) -> TensorShape:
-        """Both shapes' knowledge together. Raises ValueError if they disagree."""
+        """The shape with the known dimensions of both. Raises ValueError if they are incompatible."""
         return TensorShape(merge(self._dims, as_dims(other)))
 
     def concatenate(self, other: Any) -> TensorShape:
@@ -212,7 +212,7 @@ class TensorShape(Written):
 
 
 def of_dims(dims: Dims) -> TensorShape:
-    """The shape of dimensions that are a tensor's: nothing is left to check."""
+    """A TensorShape of dimensions that are known to be valid."""
     shape = object.__new__(TensorShape)
     shape._dims = dims
     return shape
@@ -309,7 +309,7 @@ def join(a: Dims, b: Dims) -> Dims:
 
 
 def merge(a: Dims, b: Dims) -> Dims:
-    """Both shapes' knowledge together. Raises ShapeError if they disagree."""
+    """The shape with the known dimensions of both. Raises ShapeError if they are incompatible."""
     if a is None:
         return b
     if b is None:

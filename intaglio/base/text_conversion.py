@@ -10,7 +10,7 @@ from typing import Any
 
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
-    """Text as bytes; bytes as they are. Raises TypeError for anything else.
+    """Text as bytes; bytes unchanged. Raises TypeError for anything else.
 
     >>> tf.compat.as_bytes("ä")
     b'\\xc3\\xa4'
@@ -23,7 +23,7 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
 
 
 def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
-    """Bytes as text; text as it is. Raises TypeError for anything else.
+    """Bytes as text; text unchanged. Raises TypeError for anything else.
 
     >>> tf.compat.as_text(b"abc")
     'abc'
@@ -54,7 +54,7 @@ def as_str_any(value: Any, encoding: str = "utf-8") -> str:
 
 
 def path_to_str(path: Any) -> Any:
-    """A path object as text; anything else as it is.
+    """A path object as text; anything else unchanged.
 
     >>> import pathlib
     >>> tf.compat.path_to_str(pathlib.PurePosixPath("a/b"))

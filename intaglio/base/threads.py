@@ -1,7 +1,7 @@
-"""State of a thread that a thread which works for it begins with.
+"""Thread-local state that worker threads inherit from the thread that starts them.
 
-A thread that runs a part of a trace, such as a replica's, is inside the same scopes as the thread that
-started it. What belongs to a thread in this way derives from `Inherited`.
+A thread that runs a part of a trace, such as a replica, is inside the same scopes as the thread that
+started it. Such state derives from `Inherited`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 
 class Inherited(threading.local):
-    """State by thread that `inheriting` hands on: its attributes; lists and dicts are copied."""
+    """Thread-local state whose attributes `inheriting` passes to another thread; lists and dicts are copied."""
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         found = super().__new__(cls, *args, **kwargs)
@@ -25,7 +25,7 @@ _all: weakref.WeakSet[Inherited] = weakref.WeakSet()
 
 
 def inheriting(function: Callable[[], Any]) -> Callable[[], Any]:
-    """The function, for another thread, with this thread's state."""
+    """A wrapper of a function for another thread, which runs it with this thread's state."""
     present = [(state, dict(vars(state))) for state in _all]
 
     def call() -> Any:

@@ -1,4 +1,4 @@
-"""Tracebacks of errors: what they show of this package.
+"""Tracebacks of errors: removal of this package's frames.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/debugging/enable_traceback_filtering.
 """
@@ -32,9 +32,9 @@ def raised_here(error: BaseException) -> bool:
 
 
 def leave_out_package(error: Exception) -> None:
-    """Takes this package's frames out of an error's traceback, unless that was turned off.
+    """Removes this package's frames from an error's traceback, unless filtering is switched off.
 
-    Whether the package raised the error does not show in the traceback any more: a mark says it.
+    A mark on the error records whether the package raised it, as the traceback no longer shows that.
     """
     if not OPTIONS.filter_tracebacks:
         return
