@@ -8,13 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from intaglio.base import dtypes
+from intaglio.base import dtypes, nest
 from intaglio.function.concrete import ConcreteFunction
-from intaglio.graphdef import export, tensors
+from intaglio.graphdef import export, structured, tensors
 from intaglio.ir.graph import Graph
 from intaglio.opdef import late, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.saved_model import names
 from intaglio.state.variable import Variable
+from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
 _INVALID = re.compile(r"[^A-Za-z0-9_.\\/-]")
 Attribute = tuple[Any, str]  # a value and its kind, as `tensors.set_attribute` takes them
@@ -142,8 +144,17 @@ class GraphWriter:
         call = self.call(graph, inputs)
         flat = iter(range(len(graph.outputs)))
         for label in sorted(function.structured_outputs):
-            index = next(flat)
-            _tensor_info(signature_def.outputs[label], f"{call}:{index}", graph.outputs[index])
+            info, value = signature_def.outputs[label], function.structured_outputs[label]
+            if isinstance(value, (Tensor, TensorSpec)):
+                index = next(flat)
+                _tensor_info(info, f"{call}:{index}", graph.outputs[index])
+                continue
+            spec = value if isinstance(value, TypeSpec) else value._type_spec
+            whole = info.composite_tensor
+            whole.type_spec.CopyFrom(structured.encode(spec).type_spec_value)
+            for _ in nest.flatten(spec, expand_composites=True):
+                index = next(flat)
+                _tensor_info(whole.components.add(), f"{call}:{index}", graph.outputs[index])
 
     # -- initialising and restoring --------------------------------------------------------
 

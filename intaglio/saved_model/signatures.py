@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from intaglio.base.composite import CompositeTensor
 from intaglio.function.concrete import ConcreteFunction
 from intaglio.function.options import Options
 from intaglio.function.polymorphic import Function
@@ -17,7 +18,7 @@ from intaglio.opdef.tensor import Tensor
 from intaglio.saved_model import names, object_graph
 from intaglio.saved_model.restored import SignatureMap
 from intaglio.state import one_device
-from intaglio.type_specs.type_spec import TensorSpec
+from intaglio.type_specs.type_spec import TensorSpec, TypeSpec
 
 
 def of_model(
@@ -149,7 +150,7 @@ def _named_results(result: Any, function: ConcreteFunction, key: str) -> dict[st
     for name, value in named.items():
         if hasattr(type(value), "__tf_tensor__"):  # one tensor, such as a weak one
             named[name] = value = convert.to_tensor(value)
-        if not isinstance(value, (Tensor, TensorSpec)):
+        if not isinstance(value, (Tensor, TypeSpec, CompositeTensor)):
             raise ValueError(
                 f"Got a non-Tensor value {value!r} for key {name!r} in the output {source}. Outputs for functions used as "
                 "signatures must be a single Tensor, a sequence of Tensors, or a dictionary from string to Tensor."
