@@ -186,10 +186,11 @@ class AutoTrackable(Trackable):
             super().__setattr__(name, value.value)
             self.__dict__.setdefault(UNTRACKED, set()).add(name)
             return
-        super().__setattr__(name, value)
         space = self.__dict__
-        if _TRACKS in space or UNTRACKED in space:
-            note(space, name)
+        kept = name in space and space[name] is value
+        super().__setattr__(name, value)
+        if (_TRACKS in space or UNTRACKED in space) and not (kept and space.get(_TRACKS) is False):
+            note(space, name)  # `self.x += [y]` leaves a part what it is
         if REPLACED in space or (name in space and space[name] is not value):
             _note_replacement(space, name, value)
         for hook in space.get(WAITING, ()):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import pathlib
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.state.tracking import AutoTrackable, not_tracking
+from intaglio.state.tracking import AutoTrackable, no_automatic_dependency_tracking, not_tracking
 
 
 class Plain(AutoTrackable):
@@ -127,3 +128,21 @@ def test_no_tracking_ends_with_an_error() -> None:
         raise KeyError
     owner.v = tf.Variable(1.0)
     assert [*owner._trackable_children()] == ["v"]
+
+
+def test_lists_that_grow_while_nothing_is_tracked_stay_parts(tmp_path: pathlib.Path) -> None:
+    class Archive(AutoTrackable):
+        def __init__(self) -> None:
+            self.kept: list[Any] = []
+
+        @no_automatic_dependency_tracking
+        def add(self, variable: Any) -> None:
+            self.kept += [variable]
+            self.hidden = [variable]
+
+    archive = Archive()
+    archive.add(tf.Variable(2.0))
+    tf.saved_model.save(archive, str(tmp_path / "m"))
+    loaded = tf.saved_model.load(str(tmp_path / "m"))
+    assert [float(v) for v in loaded.kept] == [2.0]
+    assert not hasattr(loaded, "hidden")
