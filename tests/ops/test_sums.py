@@ -134,3 +134,35 @@ def test_sums_of_squares() -> None:
         rows = (np.arange(size * 3) % 4).reshape(size, 3)
         total = summation.column_sums(rows.astype(np.float32))
         assert total.tolist() == rows.sum(0).tolist()
+
+
+NEGATIVE_ZEROS = [
+    ((6,), (0,)),
+    ((6, 2), (0,)),
+    ((6, 2), (1,)),
+    ((40, 50), (0,)),
+    ((40, 50), (0, 1)),
+    ((7, 8, 9), (0, 2)),
+    ((700, 900), (0,)),
+    ((700, 900), (1,)),
+    ((1, 33), (0,)),
+    ((6, 1), (1,)),
+    ((1, 400, 900), (0,)),
+    ((5,), ()),
+]
+
+
+@pytest.mark.parametrize(("shape", "axes"), NEGATIVE_ZEROS)
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+def test_sums_of_negative_zeros(shape, axes, dtype):
+    """0.0 of several, as TensorFlow 2.21 has it, and -0.0 where nothing is added."""
+    x = tf.cast(np.full(shape, -0.0), dtype)
+    negative = np.prod([shape[a] for a in axes]) == 1
+    functions = [tf.reduce_sum, tf.reduce_mean, lambda x, a: tf.reduce_sum(tf.identity(x) * 1, a)]
+    # Products and quotients of complex numbers have zeros of their own.
+    for function in functions[: 1 if x.dtype.is_complex else 3]:
+        for jit in (None, False, True):
+            run = function if jit is None else tf.function(function, jit_compile=jit)
+            found = tf.math.real(tf.cast(run(x, list(axes)), "complex64")).numpy()
+            assert not found.any()
+            assert (np.signbit(found) == negative).all()

@@ -54,9 +54,8 @@ def neutral(kind: str, element: Kind) -> Any:
             return sign * math.inf
         limits = np.iinfo(f"{element.letter}{element.bytes}")
         return limits.max if sign > 0 else limits.min
-    if kind == "sum":
-        return -0.0 if element.letter == "f" else 0
-    return 0 if kind == "any" else 1
+    # Sums begin with a positive zero, as NumPy's and TensorFlow's: that of nothing but -0.0 is 0.0.
+    return 0 if kind in ("any", "sum") else 1
 
 
 class Joining:

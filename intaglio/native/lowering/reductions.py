@@ -72,6 +72,8 @@ def reduction(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
     # Complex numbers are two.
     partial_sums = PAIRWISE_LANES // 2 if kind.letter == "c" else PAIRWISE_LANES
     total = _total(JOINS[node.op.reduces](s), parts, partial_sums if trailing else 0)
+    if node.op.reduces in ("sum", "mean") and total.kind.letter in "fc" and len(parts) > 1:
+        total = s.add(total, s.const(0, total))  # sums begin with 0: that of -0.0 is 0.0
     if node.op is raw.Mean:
         count = s.const(len(parts), total)
         if total.kind.letter in "iu":

@@ -39,6 +39,8 @@ def add_reduce(x: Any, axes: tuple[int, ...], keep_dims: bool = False) -> Any:
     if dtype.itemsize == 2:
         total = add_reduce(short_floats.widened(x), axes, keep_dims)
         return total.astype(dtype)
+    if all([x.shape[a] == 1 for a in axes]):  # sums begin with 0, of which nothing is left here
+        return x.reshape(_kept(x.shape, axes, keep_dims)).copy()[()]
     groups = [] if x.size <= CHAIN else _groups(x.shape, axes)
     if not any(gone and length > CHAIN for gone, length in groups[:-1]):
         return np.add.reduce(x, axis=axes, dtype=dtype, keepdims=keep_dims)
@@ -48,8 +50,12 @@ def add_reduce(x: Any, axes: tuple[int, ...], keep_dims: bool = False) -> Any:
         if groups[at][0]:
             total = _reduced(total.reshape(prod(lengths[:at]), lengths[at], -1))
             lengths[at] = 1
-    kept = [1 if i in axes else d for i, d in enumerate(x.shape) if keep_dims or i not in axes]
-    return total.reshape(kept)[()]
+    return total.reshape(_kept(x.shape, axes, keep_dims))[()]
+
+
+def _kept(shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool) -> list[int]:
+    """The shape of the sums."""
+    return [1 if i in axes else d for i, d in enumerate(shape) if keep_dims or i not in axes]
 
 
 def _groups(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[bool, int]]:
