@@ -17,6 +17,26 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.array.passing import check_same
 from intaglio.ops.families import unbroadcast
 
+# Arrays of so many elements, in rows of so many, are looked at in one dimension, and each row's
+# coordinates are repeated.
+MIN_SIZE_BY_ROWS, MIN_ROW = 1 << 12, 8
+
+
+def _coordinates(condition: np.ndarray) -> np.ndarray:
+    """`np.argwhere`, which follows the coordinates of every element in turn."""
+    if condition.ndim == 1:
+        return np.flatnonzero(condition)[:, None]
+    *outer, width = condition.shape
+    found = np.flatnonzero(condition)
+    starts = np.arange(0, condition.size + 1, width)
+    counts = np.diff(np.searchsorted(found, starts))
+    result = np.empty((len(found), condition.ndim), np.int64)
+    np.subtract(found, np.repeat(starts[:-1], counts), out=result[:, -1])
+    for d, length in enumerate(outer):
+        along = np.arange(length).reshape(-1, *[1] * (len(outer) - 1 - d))
+        result[:, d] = np.repeat(np.broadcast_to(along, outer).reshape(-1), counts)
+    return result
+
 
 @op
 class Where(Op):
@@ -37,6 +57,8 @@ class Where(Op):
             raise invalid_argument("WhereOp : Unhandled input dimensions: 0")
         if condition.dtype.kind == "V":
             condition = condition != 0
+        if condition.size >= MIN_SIZE_BY_ROWS and condition.shape[-1] >= MIN_ROW:
+            return _coordinates(condition)
         return np.argwhere(condition)
 
 

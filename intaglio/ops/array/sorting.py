@@ -118,11 +118,49 @@ def _first_of_rows(x: Any, k: int) -> np.ndarray:
     return np.take_along_axis(among, order, -1)[..., :k]
 
 
+# Up to so many of the largest elements are looked for one after the other: in rows of at least so many
+# elements for each, of arrays of some thousand elements.
+MAX_IN_TURN, MIN_ELEMENTS_IN_TURN, MIN_SIZE_IN_TURN = 64, 16, 4096
+# Elements of rows that are looked at together: their keys stay in cache.
+BLOCK_IN_TURN = 1 << 15
+
+
+def _in_turn(x: Any, k: int) -> np.ndarray | None:
+    """The positions of the k largest elements of rows, by a pass over the rows for each.
+
+    None where a row has too few elements that are larger than the least number of the dtype: what is
+    found is replaced by it.
+    """
+    rows = x.reshape(-1, x.shape[-1])
+    order = np.empty((len(rows), k), np.int64)
+    step = max(1, BLOCK_IN_TURN // rows.shape[1])
+    for start in range(0, len(rows), step):
+        keys = _keys(rows[start : start + step])
+        least, all_rows = np.iinfo(keys.dtype).max, np.arange(len(keys))
+        for place in range(k):
+            order[start : start + step, place] = at = keys.argmin(axis=1)
+            if (keys[all_rows, at] == least).any():
+                return None
+            keys[all_rows, at] = least
+    return order.reshape(*x.shape[:-1], k)
+
+
+def _suits_turns(x: Any, k: int) -> bool:
+    """True for few of the largest elements of rows that are neither short nor longer than a block."""
+    row = x.shape[-1]
+    few = 0 < k <= MAX_IN_TURN and k * MIN_ELEMENTS_IN_TURN <= row
+    return few and row <= BLOCK_IN_TURN and x.size >= MIN_SIZE_IN_TURN
+
+
 def largest(x: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest elements of each row, from large to small, and their positions."""
     if k == 1 and x.shape[-1] and not (x.dtype.kind in "fV" and np.isnan(x).any()):
         order = np.argmax(x, axis=-1)[..., None]
-    elif x.size and 0 < k < x.shape[-1] // 8 and _is_long(x) and _ordinary(x):
+        return np.take_along_axis(x, order, -1), order
+    order = _in_turn(x, k) if _suits_turns(x, k) else None
+    if order is not None:
+        return np.take_along_axis(x, order, -1), order
+    if x.size and 0 < k < x.shape[-1] // 8 and _is_long(x) and _ordinary(x):
         rows = x.reshape(-1, x.shape[-1])
         order = np.array([_first_of_row(row, k) for row in rows], np.int64)
         order = order.reshape(*x.shape[:-1], k)
