@@ -50,7 +50,7 @@ def batched(
     known = building.constant(size) if building.constant(drops) else None
     structure = building.batched(dataset.element_spec, known)
     if parallel is None or parallel == 0:
-        return building.transformed(
+        found = building.transformed(
             raw.BatchDatasetV2,
             "_BatchDataset",
             dataset,
@@ -59,17 +59,25 @@ def batched(
             structure=structure,
             name=name,
         )
-    return building.transformed(
-        raw.ParallelBatchDataset,
-        "_ParallelBatchDataset",
-        dataset,
-        size,
-        building.scalar(parallel, "num_parallel_calls"),
-        drops,
-        structure=structure,
-        deterministic=deterministic,
-        name=name,
-    )
+    else:
+        found = building.transformed(
+            raw.ParallelBatchDataset,
+            "_ParallelBatchDataset",
+            dataset,
+            size,
+            building.scalar(parallel, "num_parallel_calls"),
+            drops,
+            structure=structure,
+            deterministic=deterministic,
+            name=name,
+        )
+    return _with_size(found, size, drops)
+
+
+def _with_size(dataset: Any, size: Any, drops: Any) -> Any:
+    """The dataset, whose batch size Keras 2 asks for under these names; others have none."""
+    dataset._batch_size, dataset._drop_remainder = size, drops
+    return dataset
 
 
 def padded(dataset: Any, batch_size: Any, shapes: Any, values: Any, drop: Any, name: Any) -> Any:
@@ -95,7 +103,8 @@ def padded(dataset: Any, batch_size: Any, shapes: Any, values: Any, drop: Any, n
         output_shapes=element.output_attrs(structure)["output_shapes"],
         name=name,
     )
-    return building.dataset_of_handle("_PaddedBatchDataset", handle, structure, [dataset])
+    found = building.dataset_of_handle("_PaddedBatchDataset", handle, structure, [dataset])
+    return _with_size(found, size, drops)
 
 
 def rebatched(dataset: Any, batch_size: Any, drop: Any, name: str | None) -> Any:

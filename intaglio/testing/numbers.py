@@ -110,6 +110,21 @@ class NumberAssertions(unittest.TestCase):
         head = f"{msg or ''}\n{len(at)} of {holds.size} elements are {what}:"
         self.fail("\n".join([head, *shown, *more]))
 
+    def assertDictEqual(self, d1: Any, d2: Any, msg: Any = None) -> None:
+        """Fails unless both have the same keys, and equal values; floats may differ as in `assertAllClose`."""
+        try:
+            super().assertDictEqual(d1, d2, msg)
+        except (
+            AssertionError,
+            ValueError,
+        ):  # tensors of several elements are neither true nor false
+            if not isinstance(d1, dict) or not isinstance(d2, dict) or d1.keys() != d2.keys():
+                raise
+            for key, value in d1.items():
+                exact = np.asarray(valued(value)).dtype.kind != "f"
+                check = self.assertAllEqual if exact else self.assertAllClose
+                check(value, d2[key], msg=f"{key!r}: {msg or ''}")
+
     def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Fails if both have the same shape and elements."""
         try:

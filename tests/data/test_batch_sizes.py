@@ -41,3 +41,18 @@ def test_batches_that_are_divided_anew() -> None:
 def test_elements_without_a_batch_dimension() -> None:
     with pytest.raises(IndexError):
         compute_batch_size(NUMBERS)
+
+
+def test_batched_datasets_say_the_size_that_was_asked_for() -> None:
+    numbers = tf.data.Dataset.range(10)
+    sizes = {
+        "plain": numbers.batch(3),
+        "dropping": numbers.batch(3, drop_remainder=True),
+        "parallel": numbers.batch(3, num_parallel_calls=2),
+        "padded": numbers.padded_batch(3),
+        "ragged": numbers.ragged_batch(3),
+    }
+    found = {k: (int(d._batch_size), bool(d._drop_remainder)) for k, d in sizes.items()}
+    assert found == {**dict.fromkeys(sizes, (3, False)), "dropping": (3, True)}
+    others = [numbers, numbers.batch(3).unbatch(), numbers.batch(3).map(lambda x: x)]
+    assert not any(hasattr(d, "_batch_size") for d in [*others, numbers.batch(3).prefetch(1)])

@@ -209,3 +209,13 @@ def test_arrays_are_compared_by_the_session_in_graphs() -> None:
         assert case._GetNdArray(x).tolist() == [2.0, 4.0]
         case.assertAllClose(x, [2.0, 4.0])
         assert x.op._original_op is None
+
+
+def test_dictionaries_of_tensors_are_compared_value_by_value() -> None:
+    case = tf.test.TestCase()
+    first = {"a": tf.constant([1.0, 2.0]), "b": tf.constant(["x", "y"]), "c": 3}
+    case.assertEqual(first, {**first, "a": tf.constant([1.0, 2.0000001])})
+    case.assertDictEqual({"a": np.array([1, 2])}, {"a": [1, 2]})
+    for other in ({**first, "a": tf.constant([1.0, 3.0])}, {**first, "c": 4}, {"a": first["a"]}):
+        with pytest.raises(AssertionError):
+            case.assertEqual(first, other)
