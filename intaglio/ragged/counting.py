@@ -8,6 +8,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
+from intaglio.composite_ops.math.counting import check_weights, length_of_counts
 from intaglio.opdef import convert, raw
 from intaglio.ragged import checks, core
 from intaglio.ragged.core import Ragged
@@ -26,6 +27,7 @@ def bincount(
     binary_output: bool = False,
 ) -> Any:
     """How often each integer occurs, in all rows together or (`axis=-1`) in each."""
+    check_weights(weights, binary_output)
     if isinstance(weights, Ragged):
         checks.same_splits(arr.row_splits, weights.row_splits)
         weights = weights.flat_values
@@ -42,20 +44,8 @@ def bincount(
         if values.dtype not in dtypes.INDEX:
             values = raw.Cast(values, DstT=dtypes.int32)
         weights_or_none = np.zeros(0, as_dtype(dtype).numpy) if weights is None else weights
-        size = _length(values, minlength, maxlength)
+        size = length_of_counts(values, minlength, maxlength)
         splits = core.as_index(arr.row_splits, dtypes.int64)
         return raw.RaggedBincount(
             splits, values, size, convert.to_tensor(weights_or_none), binary_output=binary_output
         )
-
-
-def _length(values: Any, minlength: Any, maxlength: Any) -> Any:
-    """One more than the largest integer, within the limits."""
-    low = convert.to_tensor([-1], values.dtype)
-    largest = raw.Max(raw.ConcatV2([values, low], 0), np.asarray([0], np.int32))
-    size = raw.AddV2(largest, convert.to_tensor(1, values.dtype))
-    if minlength is not None:
-        size = raw.Maximum(core.as_index(minlength, values.dtype), size)
-    if maxlength is not None:
-        size = raw.Minimum(core.as_index(maxlength, values.dtype), size)
-    return size

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from intaglio.base.dtypes import as_dtype, int32
+import numpy as np
+
+from intaglio.base.dtypes import INDEX, as_dtype, int32
+from intaglio.composite_ops.math import counting
 from intaglio.opdef import convert, dispatch, raw
 from intaglio.opdef.dispatch import handle
 from intaglio.sparse.tensor import SparseTensor, quotient
@@ -103,7 +106,42 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
     return quotient(x, y)
 
 
+def bincount(
+    arr: Any,
+    weights: Any = None,
+    minlength: Any = None,
+    maxlength: Any = None,
+    dtype: Any = int32,
+    name: str | None = None,
+    axis: Any = None,
+    binary_output: bool = False,
+) -> Any:
+    """How often each integer occurs among the values, in all rows together or (`axis=-1`) in each."""
+    values = arr.values
+    counted = values if weights is None else getattr(weights, "values", weights)
+    if axis != -1:
+        weights = None if weights is None else counted
+        return counting.bincount(
+            values, weights, minlength, maxlength, dtype, name, axis, binary_output
+        )
+    counting.check_weights(weights, binary_output)
+    with name_scope(name or "bincount"):
+        if values.dtype not in INDEX:
+            values = raw.Cast(values, DstT=int32)
+        size = counting.length_of_counts(values, minlength, maxlength)
+        none = np.zeros(0, as_dtype(dtype or int32).numpy)
+        return raw.SparseBincount(
+            arr.indices,
+            values,
+            arr.dense_shape,
+            size,
+            convert.to_tensor(none if weights is None else counted),
+            binary_output=binary_output,
+        )
+
+
 _BY_NAME: dict[str, tuple[Callable[..., Any], str]] = {
+    "math.bincount": (bincount, "arr"),
     "cast": (cast, "x"),
     "identity": (identity, "input"),
     "stop_gradient": (stop_gradient, "input"),

@@ -14,7 +14,7 @@ import numpy as np
 
 from intaglio.base import nest
 from intaglio.base.dtypes import DType, as_dtype, int32
-from intaglio.base.errors import invalid_argument
+from intaglio.base.errors import OutOfRangeError, invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.opdef import convert, raw
 from intaglio.opdef.spec import Spec
@@ -263,12 +263,17 @@ def _fold_now(fn: Callable[[Any, Any], Any], rows: Rows, initializer: Any) -> An
     if initializer is None:
         value = next(source, None)
         if value is None:
-            raise ValueError("a fold of no rows needs an initializer")
+            raise _without_rows("fold")
     else:
         value = nest.map_structure(convert.to_tensor, initializer)
     for row in source:
         value = fn(value, row)
     return nest.map_structure(convert.to_tensor, value)
+
+
+def _without_rows(what: str) -> Exception:
+    text = f"The first row of 0 was to be read: a {what} of no rows needs an initializer."
+    return OutOfRangeError(None, None, text)
 
 
 def _first(rows: Rows, initializer: Any) -> tuple[Any, list[Tensor], int]:
@@ -333,7 +338,7 @@ def _scan_now(fn: Callable[[Any, Any], Any], rows: Rows, initializer: Any, rever
     if initializer is None:
         value = next(source, None)
         if value is None:
-            raise ValueError("a scan of no rows needs an initializer")
+            raise _without_rows("scan")
         results.append(nest.flatten(value))
     else:
         value = nest.map_structure(convert.to_tensor, initializer)

@@ -414,7 +414,7 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[T
     """Coordinate grids of vectors: one tensor for each, all of the shape they span.
 
     With `indexing="xy"` the first two dimensions are exchanged. Raises ValueError for an
-    indexing other than "xy" and "ij".
+    indexing other than "xy" and "ij", and for vectors of two dtypes as a product does.
 
     >>> [x.numpy().tolist() for x in tf.meshgrid([1, 2], [3, 4])]
     [[[1, 2], [1, 2]], [[3, 3], [4, 4]]]
@@ -435,6 +435,8 @@ def meshgrid(*args: Any, indexing: str = "xy", name: str = "meshgrid") -> list[T
         sides[at] = -1
         rows.append(raw.Reshape(x, sides))
         sizes[at] = _length(x)
+        if x.dtype is not vectors[0].dtype:
+            raw.Mul(x, raw.OnesLike(vectors[0]))  # TensorFlow's grids are products with ones
     shape: Any = sizes
     if any(isinstance(n, Tensor) for n in sizes):
         shape = raw.Pack([convert.to_tensor(n, dtypes.int32) for n in sizes])

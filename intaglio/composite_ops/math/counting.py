@@ -34,7 +34,8 @@ def bincount(
     Over all of `arr`, or with `axis=-1` in each row of a matrix. The result is as long as
     the largest integer needs, at least `minlength`, at most `maxlength`; its dtype is that
     of the weights, else `dtype`. With `binary_output`, 1 for each integer that occurs.
-    Raises InvalidArgumentError for negative integers, ValueError for another axis.
+    Raises InvalidArgumentError for negative integers, ValueError for another axis and for
+    `binary_output` with weights.
 
     https://www.tensorflow.org/api_docs/python/tf/math/bincount
 
@@ -45,6 +46,7 @@ def bincount(
         raise ValueError(
             f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported."
         )
+    check_weights(weights, binary_output)
     with door.level().scoped(name or "bincount"):
         arr = convert.to_tensor(arr)
         if arr.dtype not in dtypes.INDEX:
@@ -52,7 +54,7 @@ def bincount(
         if weights is None:
             weights = np.zeros(0, as_dtype(dtype or dtypes.int32).numpy)
         weights = convert.to_tensor(weights)
-        size = _length(arr, minlength, maxlength)
+        size = length_of_counts(arr, minlength, maxlength)
         if axis in (None, 0):
             flat = np.asarray([-1], np.int32)
             if weights.dims != (0,):
@@ -61,7 +63,14 @@ def bincount(
         return raw.DenseBincount(arr, size, weights, binary_output=binary_output)
 
 
-def _length(arr: Tensor, minlength: Any, maxlength: Any) -> Tensor:
+def check_weights(weights: Any, binary_output: bool) -> None:
+    """Raises ValueError for weights of what is only whether integers occur."""
+    if weights is not None and binary_output:
+        raise ValueError("`binary_output` leaves no use for `weights`: give one of them only.")
+
+
+def length_of_counts(arr: Tensor, minlength: Any, maxlength: Any) -> Tensor:
+    """One more than the largest integer, within the limits."""
     bounds = (minlength, maxlength)
     if all(isinstance(n, (int, np.integer)) for n in bounds) and minlength >= maxlength:
         # Whatever the largest integer is: the shape of the result is known.

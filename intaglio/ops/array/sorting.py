@@ -281,8 +281,10 @@ class InTop(Op):
 
     def answers(self, predictions: Any, targets: Any, k: int) -> np.ndarray:
         """Ties with the k-th score count; classes out of range do not, nor do rows not all finite."""
-        if predictions.ndim != 2 or targets.ndim != 1:
+        if predictions.ndim != 2:
             raise invalid_argument("predictions must be 2-dimensional")
+        if targets.ndim != 1:
+            raise invalid_argument("targets must be 1-dimensional")
         if len(predictions) != len(targets):
             raise invalid_argument(
                 f"First dimension of predictions {len(predictions)} must match length of targets {len(targets)}"
