@@ -160,7 +160,7 @@ class Analysis:
             if id(node) in arguments:
                 continue
             try:
-                results = self._node(node, [values[id(v)] for v in node.inputs])
+                results = self.node(node, [values[id(v)] for v in node.inputs])
             except Dependent as e:
                 e.node = e.node or node
                 raise
@@ -178,7 +178,8 @@ class Analysis:
                 values[id(value)] = found
         return [values[id(v)] for v in graph.outputs]
 
-    def _node(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
+    def node(self, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
+        """The values of a node's outputs."""
         if node.op.control_flow and node.op.has_graphs:
             return _control_flow(self, node, inputs)
         listed = _LISTS.get(node.op)

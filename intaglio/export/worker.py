@@ -37,6 +37,7 @@ from intaglio.export.calls import (
 from intaglio.export.context import ALIGNMENT, Data, Layout, text_of
 from intaglio.export.interface import Error, Function, Interface, Port, c_name, described
 from intaglio.export.portable_code import Refusals, with_portable_code
+from intaglio.export.row_sources import SOURCES
 from intaglio.export.selected_rows import with_row_results
 from intaglio.export.signatures import ExportedFunction
 from intaglio.export.transport import Answer, Levels, Request
@@ -510,14 +511,16 @@ def _program(
     regions = Regions(pipeline.run(optimize(flat), Graphs.CALLED))
     refusals: Refusals = {}
     if regions.whole is None or padded:
-        whole = evaluated_with_branches(exported.graph, dims)
-        if not exported.blocks:
-            whole, open_results = _with_open_results(whole, padded)
-        flat = optimize(with_portable_code(whole, refusals))
-        regions = Regions(pipeline.run(flat, Graphs.CALLED))
-    if regions.whole is None:
-        flat = optimize(with_portable_code(regions.graph, refusals, regions.reasons))
-        regions = Regions(pipeline.run(flat, Graphs.CALLED))
+        # Rows that data selects are in arrays for all there may be; else there is a branch for each number.
+        for kept in (SOURCES, ()):
+            whole = evaluated_with_branches(exported.graph, dims, kept)
+            if not exported.blocks:
+                whole, open_results = _with_open_results(whole, padded)
+            elif kept:
+                continue
+            regions = _with_portable_code(whole, refusals)
+            if regions.whole is not None:
+                break
     program = regions.whole
     if program is None:
         raise Failed(_without_code(exported.interface.name, regions, refusals))
@@ -533,12 +536,22 @@ def _program(
     return program, open_results
 
 
+def _with_portable_code(graph: Graph, refusals: Refusals) -> Regions:
+    """The native parts of a graph in which nodes without code are expressions in other ops."""
+    regions = Regions(pipeline.run(optimize(with_portable_code(graph, refusals)), Graphs.CALLED))
+    if regions.whole is None:
+        flat = optimize(with_portable_code(regions.graph, refusals, regions.reasons))
+        regions = Regions(pipeline.run(flat, Graphs.CALLED))
+    return regions
+
+
 def _with_open_results(graph: Graph, also: Sequence[int]) -> tuple[Graph, list[int]]:
     """The graph with results as vectors whose shapes depend on data, and those in `also`; and which these are.
 
     Their shapes are further results, in their order.
     """
     graph, selected = with_row_results(graph)
+    graph = evaluated_with_branches(graph, [None] * len(graph.inputs))
     graph, padded = with_padded_results(graph, [n for n in also if n not in selected])
     numbers = [*selected, *padded]
     first = len(graph.outputs) - len(numbers)

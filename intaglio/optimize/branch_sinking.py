@@ -9,7 +9,7 @@ results, up to values whose shape is known; nodes with effects in between move t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from intaglio.base import shapes
@@ -26,14 +26,19 @@ _WITH_EFFECTS = {raw.StatelessIf: raw.If, raw.StatelessCase: raw.Case}
 MAX_ROUNDS = 12
 
 
-def evaluated_with_branches(graph: Graph, input_dims: Sequence[Any]) -> Graph:
-    """The graph evaluated for inputs of these shapes, with branches extended until all shapes are known."""
-    found = evaluated(graph, input_dims)
+def evaluated_with_branches(
+    graph: Graph, input_dims: Sequence[Any], kept: Collection[str] = ()
+) -> Graph:
+    """The graph evaluated for inputs of these shapes, with branches extended until all shapes are known.
+
+    Ops named in `kept` stay where the shapes of their results depend on data.
+    """
+    found = evaluated(graph, input_dims, kept)
     for _ in range(MAX_ROUNDS):
         extended = sunk(found)
         if extended is found or _size(extended) > MAX_NODES:
             break
-        found = evaluated(extended, [None] * len(extended.inputs))
+        found = evaluated(extended, [None] * len(extended.inputs), kept)
     return found
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -65,8 +65,11 @@ class NotUnrolled(Exception):
     """A loop cannot be unrolled, or would make too many nodes."""
 
 
-def evaluated(graph: Graph, input_dims: Sequence[Dims]) -> Graph:
-    """The graph for inputs of these shapes; None leaves an input as it is."""
+def evaluated(graph: Graph, input_dims: Sequence[Dims], kept: Collection[str] = ()) -> Graph:
+    """The graph for inputs of these shapes; None leaves an input as it is.
+
+    Ops named in `kept` stay where the shapes of their results depend on data.
+    """
     new = Rewriter(graph)
     inputs: list[SymbolicTensor] = []
     for value, dims in zip(graph.inputs, input_dims, strict=True):
@@ -75,7 +78,7 @@ def evaluated(graph: Graph, input_dims: Sequence[Dims]) -> Graph:
         inputs.append(
             new.keep(value.node, derived(value.node, [], attrs=attrs, specs=[spec])).outputs[0]
         )
-    work = _Evaluation(new)
+    work = _Evaluation(new, kept=kept)
     results = [work.tensor(v) for v in work.graph(graph, [work.folded(v) for v in inputs])]
     return prune(Graph(graph.name, inputs, new.nodes, results))
 
@@ -83,8 +86,11 @@ def evaluated(graph: Graph, input_dims: Sequence[Dims]) -> Graph:
 class _Evaluation:
     """Evaluates graphs into one new graph."""
 
-    def __init__(self, new: Rewriter, outer: _Evaluation | None = None) -> None:
+    def __init__(
+        self, new: Rewriter, outer: _Evaluation | None = None, kept: Collection[str] = ()
+    ) -> None:
         self.new = new
+        self.kept_ops = outer.kept_ops if outer else kept
         self.added = outer.added if outer else [0]
         # The new nodes of residual nodes, for control dependencies.
         self.copies: dict[int, Node] = {}
@@ -131,7 +137,8 @@ class _Evaluation:
         reads = not node.op.stateful or node.op.droppable
         if folded and reads and all(a is not b for a, b in zip(folded, new.outputs, strict=True)):
             return folded
-        if may_be_expressed(new) and not all([shapes.known(v.dims) for v in new.outputs]):
+        is_open = not all([shapes.known(v.dims) for v in new.outputs])
+        if is_open and node.op.name not in self.kept_ops and may_be_expressed(new):
             # Constants determine the shape of its results, such as a mask that selects rows.
             before = len(self.new.nodes)
             found = by_kernel(self.new, new)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pathlib
 import shutil
+import warnings
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,8 @@ def compare(function: Any, folder: pathlib.Path, *calls: tuple[Any, ...]) -> Non
                 mine = mine[:size].reshape(dims)
             assert mine.shape == own.shape, label
             assert mine.dtype == own.dtype, label
-            np.testing.assert_allclose(mine, own, rtol=1e-6, err_msg=label)
+            rtol = 1e-3 if own.dtype == np.float16 else 1e-5
+            np.testing.assert_allclose(mine, own, rtol=rtol, atol=1e-5, err_msg=label)
     library.close()
 
 
@@ -165,3 +167,158 @@ def test_boxes_need_no_more_memory_than_there_are(tmp_path: pathlib.Path) -> Non
     )
     made = intaglio.export_library(concrete, tmp_path / "again", kinds=["object"])
     assert made.interface.context_bytes < 1 << 16
+
+
+ROWS: dict[str, Any] = {
+    "of two": lambda x, a, b: [a * b[:, 0] + 1.0, tf.where(a > b[:, 1], a, -b[:, 1]), b - a[:, None]],
+    "means": lambda x, a, b: [
+        tf.reduce_mean(a), tf.reduce_mean(b, 0), tf.reduce_mean(b, [0, 1]), tf.math.reduce_std(b, 1),
+        tf.reduce_mean(tf.cast(b, tf.float16), 0, keepdims=True),
+    ],
+    "quantifiers": lambda x, a, b: [
+        tf.reduce_any(a > 2.0), tf.reduce_all(a > 2.0), tf.reduce_any(b > 2.0, 0),
+        tf.reduce_logsumexp(b, 1), tf.math.count_nonzero(b > 2.0),
+    ],
+    "indices": lambda x, a, b: [
+        tf.gather_nd(x, tf.where(x > 1.0)), tf.gather(x, tf.where(x[:, 0] > 0.0)[:, 0]), tf.gather(x, tf.cast(tf.abs(a) * 0.2, tf.int32)),
+    ],
+    "shapes": lambda x, a, b: [
+        tf.shape(b), tf.size(b), tf.rank(b), tf.zeros(tf.shape(b)[:1]), tf.ones_like(b) * 2.0,
+        tf.range(tf.shape(a)[0]), tf.reshape(b, [-1]), tf.reshape(b, [tf.shape(a)[0], 3, 1]),
+        tf.fill([tf.size(a), 2], 7), tf.cast(tf.range(tf.size(b)), tf.float32) + tf.reshape(b, [-1]),
+    ],
+    "other dimensions": lambda x, a, b: [
+        tf.transpose(b), tf.nn.softmax(b), tf.stack([a, a * 2.0], 0), tf.stack([a, -a], 1),
+        tf.matmul(b, x[:3]), tf.matmul(b, b, transpose_b=False, transpose_a=True), tf.concat([b, b], 1),
+        tf.split(b, 3, 1)[1], tf.unstack(b, axis=1)[2], tf.pad(b, [[0, 0], [1, 2]]), tf.sort(b, 1),
+        tf.reverse(b, [1]), b[:, 1], b[:, ::-1], b[..., tf.newaxis], tf.expand_dims(a, 0), tf.cumsum(a),
+        tf.transpose(tf.matmul(x[:4], b, transpose_b=True)), tf.linalg.matvec(b, x[0]),
+    ],
+    "joined": lambda x, a, b: [
+        tf.concat([a, a[:2], x[:, 0]], 0), tf.concat([b, tf.boolean_mask(x, x[:, 1] > 0.0)], 0),
+        tf.concat([x, b], 0),
+    ],
+    "parts": lambda x, a, b: [a[:3], a[1:], a[-2:], a[:-1], a[1:-1], b[:2, 1:], b[2:, 0]],
+    "again": lambda x, a, b: [
+        tf.boolean_mask(a, a > 2.0), tf.boolean_mask(b, b[:, 0] > 0.0), tf.where(a > 3.0),
+        *tf.unique_with_counts(tf.round(a)),
+    ],
+    "in order": lambda x, a, b: [
+        tf.sort(a), tf.argsort(a), tf.reverse(a, [0]), tf.reverse(b, [0, 1]), tf.cumsum(a, reverse=True),
+        tf.cumsum(b, exclusive=True), tf.math.cumprod(b * 0.1, 0),
+    ],
+    "sums": lambda x, a, b: [tf.reduce_sum(b, 0) + tf.reduce_sum(a), tf.reduce_max(b) - tf.reduce_min(a)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_what_is_computed_of_rows(name: str, tmp_path: pathlib.Path) -> None:
+    """Of all, of none, and of some."""
+
+    def f(x: Any) -> Any:
+        mask = x[:, 2] > 1.0
+        found = ROWS[name](x, tf.boolean_mask(x[:, 0], mask), tf.boolean_mask(x, mask))
+        return {f"y{i}": v for i, v in enumerate(found)}
+
+    some = [numbers(s, 30, 3) for s in range(4)]
+    every, none = numbers(5, 30, 3), numbers(6, 30, 3)
+    every[:, 2], none[:, 2] = 2.0, 0.0
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compare(f, tmp_path, *[(x,) for x in (*some, every, none)])
+
+
+def test_positions_along_rows(tmp_path: pathlib.Path) -> None:
+    """The greatest, the first and the last row; where there is none, and beyond the last, errors."""
+
+    def f(x: Any, at: Any) -> Any:
+        rows = tf.boolean_mask(x, x > 1.0)
+        return {
+            "best": tf.argmax(rows),
+            "first": rows[0],
+            "last": rows[-1],
+            "there": tf.gather(rows, at),
+        }
+
+    x = np.array([3.0, -1.0, 5.0, 0.0, 2.0], np.float32)
+    compare(f, tmp_path, (x, np.int32(2)), (x[::-1].copy(), np.int32(0)))
+    for wrong, at in ((x, 3), (-x * 0.0, 0), (x, -1)):
+        with pytest.raises(RuntimeError, match=r"the assertion does not hold|out of range"):
+            compare(f, tmp_path / str(at), (wrong, np.int32(at)))
+
+
+def test_rows_of_several_masks(tmp_path: pathlib.Path) -> None:
+    """Equal numbers of them, one of them beside many, and a fixed number; others are an error."""
+
+    def f(x: Any, y: Any) -> Any:
+        a, b = tf.boolean_mask(x, x > 0.0), tf.boolean_mask(y, y > 0.0)
+        return {"sum": a + b, "greater": a > b}
+
+    x = np.array([1.0, -2.0, 3.0, 4.0, -5.0], np.float32)
+    one = np.array([-1.0, 7.0, 0.0, 0.0, 0.0], np.float32)
+    compare(f, tmp_path, (x, x[[0, 1, 1, 2, 3]]), (x, one), (one, x), (x * 0.0, one))
+    with pytest.raises(RuntimeError, match="the assertion does not hold"):
+        compare(f, tmp_path / "wrong", (x, np.abs(x)))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32"])
+def test_numbers_up_to_data(dtype: str, tmp_path: pathlib.Path) -> None:
+    """Up to 4096 where nothing is known about how many; more are an error."""
+
+    def f(start: Any, limit: Any, delta: Any) -> Any:
+        numbers = tf.range(start, limit, delta)
+        return {
+            "numbers": numbers, "sum": tf.reduce_sum(numbers * 2),
+            "filled": tf.fill([tf.size(numbers)], 3), "half": tf.cast(numbers, tf.float32) / 2.0,
+        }  # fmt: skip
+
+    calls = [(0, 5, 1), (3, 3, 2), (7, 1, -2), (5, 5, 1), (0, 4096, 1), (1, 10, 4)]
+    calls += [(0.0, 1.0, 0.3)] if dtype == "float32" else []
+    compare(f, tmp_path, *[tuple(np.array(v, dtype) for v in call) for call in calls])
+    with pytest.raises(RuntimeError, match="the assertion does not hold"):
+        compare(f, tmp_path / "many", tuple(np.array(v, dtype) for v in (0, 4097, 1)))
+
+
+def test_sparse_products(tmp_path: pathlib.Path) -> None:
+    def f(x: Any, y: Any) -> Any:
+        sparse = tf.sparse.from_dense(tf.nn.relu(x))
+        return {"y": tf.sparse.sparse_dense_matmul(sparse, y), "values": sparse.values * 2.0}
+
+    compare(
+        f, tmp_path, *[(x, numbers(3, 5, 2)) for x in (numbers(1, 4, 5), np.zeros((4, 5), "f"))]
+    )
+
+
+def test_branches_with_rows(tmp_path: pathlib.Path) -> None:
+    """Given rows, and giving them: as many as the branch that is taken gives; effects happen once."""
+    calls = tf.Variable(0)
+
+    def f(x: Any, first: Any) -> Any:
+        rows = tf.boolean_mask(x, x > 0.0)
+
+        def one() -> Any:
+            calls.assign_add(1)
+            return rows * 2.0, tf.reduce_sum(rows), tf.where(x > 1.0)
+
+        def other() -> Any:
+            return x[:7], tf.cast(tf.size(rows), tf.float32), tf.where(x < -1.0)
+
+        a, b, c = tf.cond(first, one, other)
+        return {"a": a + 1.0, "b": b, "c": c, "calls": calls.read_value()}
+
+    x = numbers(1, 30)
+    specs = [tf.TensorSpec((30,), tf.float32, name="x0"), tf.TensorSpec((), tf.bool, name="x1")]
+    concrete = tf.function(f).get_concrete_function(*specs)
+    made = intaglio.export_library(concrete, tmp_path / "model", kinds=["shared"])
+    library = Loaded(made)
+    for number, first in enumerate((True, False, True)):
+        found = library.call("run", {"x0": x, "x1": first})
+        own = concrete(tf.constant(x), tf.constant(first))
+        assert found["calls"] == own["calls"] == [1, 1, 2][number]
+        np.testing.assert_allclose(found["b"], own["b"], rtol=1e-6)
+        for label in "ac":
+            dims = tuple(own[label].shape)
+            assert tuple(found[f"{label}_shape"]) == dims
+            size = int(np.prod(dims))
+            np.testing.assert_allclose(found[label][:size].reshape(dims), own[label], rtol=1e-6)
+    library.close()

@@ -26,11 +26,13 @@ def where(
 
 
 def unique(
-    values: Any, positions: Any, counts: Any, count: Any, xs: Any, size: Any, first: Any, last: Any
-) -> None:
-    """Distinct elements in the order in which they appear, which of them each element is, and how often."""
+    values: Any, positions: Any, counts: Any, count: Any, xs: Any, limit: Any,
+    size: Any, first: Any, last: Any,
+) -> None:  # fmt: skip
+    """Distinct elements of the first `limit` in the order in which they appear, which of them each is, and how
+    often."""
     number = 0
-    for i in range(size):
+    for i in range(limit[0]):
         at = 0
         while at < number and xs[i] != values[at]:
             at += 1
@@ -43,6 +45,8 @@ def unique(
     for i in range(number, size):
         values[i] = 0
         counts[i] = 0
+    for i in range(limit[0], size):
+        positions[i] = 0
     count[0] = number
 
 
