@@ -48,7 +48,7 @@ class CheckpointLoadStatus:
     def assert_nontrivial_match(self) -> CheckpointLoadStatus:
         """Raises AssertionError if nothing but the root object was found."""
         self._restoration.look_again()
-        if not self._restoration.has_restored_any:
+        if not self._restoration.has_matched_any:
             raise AssertionError(
                 f"Nothing except the root object matched a checkpointed value. Typically this means that the checkpoint does "
                 f"not match the Python program. The following objects have no matching checkpointed value: {[self._root]}"

@@ -222,9 +222,9 @@ class Restoration:
         return known is not None and known() is value
 
     @property
-    def has_restored_any(self) -> bool:
-        """True if an object has been restored."""
-        return bool(self._restored)
+    def has_matched_any(self) -> bool:
+        """True if an object besides the root is one of the checkpoint, with a value or without."""
+        return len(self.matched) > 1
 
     def unused(self) -> list[int]:
         """The nodes that have values, and for which no object has been found."""

@@ -33,6 +33,10 @@ _RESERVED = ("Spec", "self")
 _PREFIX = "_tf_extension_type"
 
 
+# The attribute that Keras 2 puts on the results of layers, of whatever class.
+_KERAS_MASK = "_keras_mask"
+
+
 class ExtensionTypeMeta(type):
     """Reads the fields of an extension type, and makes its constructor and its Spec."""
 
@@ -179,7 +183,7 @@ class ExtensionType(CompositeTensor, metaclass=ExtensionTypeMeta):
         object.__delattr__(self, name)
 
     def _check_open(self, name: str) -> None:
-        if "_tf_extension_type_open" not in self.__dict__:
+        if "_tf_extension_type_open" not in self.__dict__ and name != _KERAS_MASK:
             raise AttributeError(
                 f"Cannot mutate attribute `{name}` outside the custom constructor of ExtensionType."
             )

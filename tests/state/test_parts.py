@@ -146,3 +146,29 @@ def test_lists_that_grow_while_nothing_is_tracked_stay_parts(tmp_path: pathlib.P
     loaded = tf.saved_model.load(str(tmp_path / "m"))
     assert [float(v) for v in loaded.kept] == [2.0]
     assert not hasattr(loaded, "hidden")
+
+
+def test_objects_without_values_match_too(tmp_path: pathlib.Path) -> None:
+    def nested(*names: str) -> Any:
+        module = tf.Module()
+        for name in names:
+            setattr(module, name, tf.Module())
+        return module
+
+    path = tf.train.Checkpoint(m=nested("a", "b")).write(str(tmp_path / "c"))
+    for module in (nested("a"), nested(), nested("c")):
+        tf.train.Checkpoint(m=module).read(path).assert_nontrivial_match()
+    with pytest.raises(AssertionError):
+        tf.train.Checkpoint(other=nested("a")).read(path).assert_nontrivial_match()
+
+
+def test_masks_are_put_on_extension_types() -> None:
+    class Masked(tf.experimental.ExtensionType):
+        values: tf.Tensor
+
+    value: Any = Masked(tf.constant(1.0))
+    value._keras_mask = tf.constant(True)
+    assert bool(value._keras_mask)
+    assert bool(value == Masked(tf.constant(1.0)))
+    with pytest.raises(AttributeError, match="Cannot mutate attribute `_keras_history`"):
+        value._keras_history = 3
