@@ -1,4 +1,4 @@
-"""Access paths: how a value that a trace has read is found again, and what of it was read."""
+"""Access paths, by which values that a trace has read are evaluated again, and the reads themselves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ITEMS = (list, tuple, dict)
 
 
 def item_of(owner: Any, key: Any) -> Any:
-    """An item of a container, without one that a dictionary would make.
+    """An item of a container; a defaultdict creates none.
 
     Raises LookupError if there is none.
     """
@@ -46,7 +46,7 @@ def item_of(owner: Any, key: Any) -> Any:
 
 
 class Presence:
-    """Whether a container has an item of a key, or an object an attribute of a name."""
+    """A test whether a container has a key, or an object an attribute."""
 
     __slots__ = ("key", "kind", "present")
 
@@ -56,11 +56,11 @@ class Presence:
         self.present = present
 
     def of(self, owner: Any) -> bool:
-        """Whether the owner has it."""
+        """The result of the test."""
         return hasattr(owner, self.key) if self.kind == ATTRIBUTE else self.key in owner
 
     def is_same(self, now: Any) -> bool:
-        """True if the owner still has it, or still lacks it."""
+        """True if the result of the test is unchanged."""
         return self.of(now) is self.present
 
     def name(self, owner: str) -> str:
@@ -71,7 +71,7 @@ class Presence:
 
 
 class AccessPath:
-    """Leads to a value: a variable, or an attribute or item of the value that another path leads to."""
+    """A path to a value: a variable, or an attribute or item of the value of another path."""
 
     __slots__ = ("key", "kind", "origin", "parent", "source")
 
@@ -86,7 +86,7 @@ class AccessPath:
         self.origin = origin
 
     def find(self) -> Any:
-        """What is there now. Raises LookupError, AttributeError or ValueError if nothing is."""
+        """The current value. Raises LookupError, AttributeError or ValueError if there is none."""
         if self.kind == GLOBAL:
             return self.source[self.key]
         if self.kind == CELL:
@@ -130,7 +130,7 @@ def _text_at(origin: origins.Origin) -> str:
 
 
 class Read:
-    """One read: the path, what of its value was read, what that was, and the user's line."""
+    """A read: the path, the aspect of its value that was read, the result, and the user's line."""
 
     __slots__ = ("aspect", "kept", "origin", "path")
 
@@ -142,7 +142,7 @@ class Read:
 
     @property
     def name(self) -> str:
-        """What was read, as the user's program writes it."""
+        """The expression that was read, as in the user's program."""
         name = self.path.name
         if self.aspect == HAS:
             return self.kept.name(name)
@@ -161,7 +161,7 @@ class Read:
         return self.name, str(self.where)
 
     def is_unchanged(self) -> bool:
-        """True if what was read is what it was, or its owner is gone."""
+        """True if the result is unchanged, or the owner was collected."""
         try:
             return self.is_same(self.path.find())
         except ReferenceError:
@@ -170,7 +170,7 @@ class Read:
             return False
 
     def is_same(self, now: Any) -> bool:
-        """True if a trace would take the value that the path leads to now for what was read."""
+        """True if a new trace would read an equal result."""
         kept = self.kept
         if self.aspect == VALUE:
             return same(kept, now)
@@ -184,14 +184,14 @@ class Read:
 
     @property
     def is_lost(self) -> bool:
-        """True if the object that it is about is gone, so that no call can depend on it."""
+        """True if the owner was collected, so that no call can depend on the read."""
         path = self.path
         while path.parent is not None:
             path = path.parent
         return path.kind == ROOT and path.source() is None
 
     def before(self) -> str:
-        """What was read, in a few words."""
+        """The result of the read, as short text."""
         if self.aspect == IS_NONE:
             return "None" if self.kept else "not None"
         if self.aspect == ARRAY:
@@ -201,7 +201,7 @@ class Read:
         return shown(self.kept)
 
     def now(self) -> str:
-        """What is there now, in a few words."""
+        """The current result, as short text."""
         try:
             found = self.path.find()
         except (LookupError, AttributeError, ValueError, TypeError, ReferenceError):

@@ -1,4 +1,4 @@
-"""Dataflow analysis: what statements read and write, and liveness of names at control statements."""
+"""Dataflow analysis: the names that statements read and write, and liveness at control statements."""
 
 from __future__ import annotations
 

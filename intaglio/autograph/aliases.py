@@ -29,7 +29,7 @@ class _Kept:
 
 
 class Known(NamedTuple):
-    """What is known, by the ids of objects, which are kept alive."""
+    """The facts about objects, by id; the objects are kept alive."""
 
     grown: dict[int, tuple[list[Any], GrownList]]
     poisoned: dict[int, tuple[Any, str]]
@@ -54,7 +54,7 @@ _objects = _Objects()
 
 
 def current(value: Any) -> Any:
-    """What a list has become; any other value itself."""
+    """The `GrownList` that has replaced a list; any other value itself."""
     if type(value) is not list:
         return value
     found = _objects.known.grown.get(id(value))
@@ -91,14 +91,14 @@ def everywhere(value: Any) -> Any:
 
 
 def follow(root: list[Any], grown: GrownList) -> None:
-    """From now on `root` is `grown`, wherever it is read."""
+    """Replaces `root` by `grown` in all later reads."""
     if grown.root is None:
         grown.root = root
     _objects.known.grown[id(root)] = (root, grown)
 
 
 def put_back(value: Any) -> None:
-    """A list is what it was before."""
+    """Undoes `follow` for a list."""
     if type(value) is list:
         _objects.known.grown.pop(id(value), None)
 
@@ -112,19 +112,19 @@ def any_known() -> bool:
 
 
 def poison(value: Any, why: str) -> None:
-    """From now on reading the object is an error whose message has the reason `why`."""
+    """Poisons an object: reading it is an error from now on, with the reason `why` in the message."""
     value = origin(value)
     _objects.known.poisoned[id(value)] = (value, why)
 
 
 def poisoned(value: Any) -> str | None:
-    """Why reading the object is an error, or None."""
+    """The reason why an object is poisoned, or None."""
     found = _objects.known.poisoned.get(id(origin(value)))
     return None if found is None else found[1]
 
 
 def mend(value: Any) -> None:
-    """Reading the object is an error no longer: it is what it was before."""
+    """Undoes `poison`."""
     _objects.known.poisoned.pop(id(origin(value)), None)
 
 
@@ -132,7 +132,7 @@ def mend(value: Any) -> None:
 
 
 def note_optional(owner: Any) -> None:
-    """Remembers that a dictionary has an item which may be there or not."""
+    """Notes that a dictionary has an item whose presence is known only when the graph runs."""
     _objects.known.optional[id(owner)] = owner
 
 
@@ -145,7 +145,7 @@ def may_lack(owner: Any) -> bool:
 
 
 def relate(value: Any, others: Iterable[Any]) -> None:
-    """Tells that an object may be each of these when the graph runs."""
+    """Notes that an object may be an alias of each of these when the graph runs."""
     may_alias = _objects.known.may_alias
     value = origin(value)
     for other in map(origin, others):
@@ -156,13 +156,13 @@ def relate(value: Any, others: Iterable[Any]) -> None:
 
 
 def note_copy(copy: Any, others: Iterable[Any]) -> None:
-    """Tells that a block continues with a copy, of what may be each of these."""
+    """Notes that a block continues with a copy of an object that may be each of these."""
     relate(copy, others)
     _objects.known.may_alias[id(origin(copy))][0].copied = True
 
 
 def note_result(value: Any) -> None:
-    """Tells that an object is what a block gives, though it may have worked on it."""
+    """Notes that an object is the result of a block, although the block may have worked on it."""
     found = _objects.known.may_alias.get(id(origin(value)))
     if found is not None:
         found[0].copied = False
@@ -175,14 +175,14 @@ def is_copy(value: Any) -> bool:
 
 
 def may_aliases_of(value: Any) -> list[Any]:
-    """What else an object may be."""
+    """The objects that an object may be an alias of."""
     may_alias = _objects.known.may_alias
     found = may_alias.get(id(origin(value))) if may_alias else None
     return [] if found is None else [may_alias[i][0].value for i in found[1] if i in may_alias]
 
 
 def may_be_same(one: Any, other: Any) -> bool:
-    """True for two objects that may be one: it is decided only when the graph runs."""
+    """True for two objects that may be aliases, which is decided only when the graph runs."""
     found = _objects.known.may_alias.get(id(origin(one)))
     return found is not None and id(origin(other)) in found[1]
 
@@ -196,10 +196,10 @@ def any_may_alias() -> bool:
 
 
 def state() -> Known:
-    """All that is known, for `reset`."""
+    """A snapshot of all facts, for `reset`."""
     return _objects.known.copied()
 
 
 def reset(known: Known) -> None:
-    """Goes back to what was known once."""
+    """Restores a snapshot."""
     _objects.known = known.copied()

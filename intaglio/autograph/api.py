@@ -1,4 +1,4 @@
-"""`tf.autograph`: conversion on request, and keeping functions from it.
+"""`tf.autograph`: conversion of functions on request, and their exclusion from it.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/autograph.
 """

@@ -1,7 +1,7 @@
 """The attributes and items that a trace sets outside of its staged blocks.
 
-What a call sets first and changes then does not depend on the calls before it: a loop may
-continue with it, and the next call begins again.
+An attribute that each call sets before it changes it does not depend on earlier calls: a loop may
+carry it, and the next call sets it again.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ _traces = _Traces()
 
 
 def begin_trace() -> None:
-    """From now on what is set belongs to a new trace."""
+    """Begins the record of a new trace."""
     _traces.open.append({})
 
 
 def end_trace() -> None:
-    """What is set belongs to the trace around the last one again."""
+    """Ends the record of the innermost trace."""
     _traces.open.pop()
 
 
 def note_set(owner: Any, key: Any) -> None:
-    """The trace sets an attribute or item."""
+    """Notes that the trace sets an attribute or item."""
     if _traces.open and getattr(type(key), "__hash__", None):
         _traces.open[-1][id(owner), key] = owner
 

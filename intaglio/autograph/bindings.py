@@ -73,7 +73,7 @@ class Bindings(ast.NodeTransformer):
         return done
 
     def _taken_out(self, node: ast.stmt, field: str) -> ast.AST | list[ast.stmt]:
-        """The statement, after those that work out its value where that decides bindings."""
+        """The statement, preceded by those that evaluate its condition if that decides bindings."""
         value = getattr(node, field)
         if value is None or not _decides(value):
             return self.generic_visit(node)
@@ -83,7 +83,7 @@ class Bindings(ast.NodeTransformer):
         return [*before, self.generic_visit(node)]  # type: ignore[list-item]  # one statement or several
 
     def _unbound(self, value: ast.expr) -> list[ast.stmt]:
-        """`name = None` for names that may stay without a value."""
+        """`name = None` for names that may stay unbound."""
         names = sorted({n.target.id for n in _walruses(value)} - self.known)
         return [
             located(ast.Assign([ast.Name(n, ast.Store())], ast.Constant(None)), value)
@@ -91,7 +91,7 @@ class Bindings(ast.NodeTransformer):
         ]
 
     def _worked_out(self, value: ast.expr, name: str) -> list[ast.stmt]:
-        """Statements that put the value into a name, in Python's order."""
+        """Statements that assign the value to a name, in Python's order of evaluation."""
         if _decides(value):
             if isinstance(value, ast.BoolOp):
                 return self._chain(value, value.values, name)
@@ -142,7 +142,7 @@ def _binds(node: ast.AST) -> bool:
 
 
 def _decides(value: ast.expr) -> bool:
-    """True if what comes first may keep a name from being bound."""
+    """True if an earlier operand may prevent the binding of a name."""
     if isinstance(value, ast.BoolOp):
         return any(map(_binds, value.values[1:])) or any(map(_decides, value.values))
     if isinstance(value, ast.IfExp):
@@ -176,7 +176,7 @@ def _set_parts(value: ast.expr, parts: list[ast.expr]) -> None:
 
 
 def _before_continue(statements: list[ast.stmt], assign: ast.stmt) -> list[ast.stmt]:
-    """The body with the condition worked out before each `continue` of its loop."""
+    """The body with the condition evaluated before each `continue` of its loop."""
     done: list[ast.stmt] = []
     for statement in statements:
         if isinstance(statement, ast.Continue):

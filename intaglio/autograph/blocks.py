@@ -33,7 +33,7 @@ MAX_TRACES_OF_A_BLOCK = 8
 
 
 class Change:
-    """What a trace did to a location: its value before, and its value after."""
+    """A change of a location by a trace: its values before and after."""
 
     def __init__(self, seen: Seen, ends: Sequence[Any]) -> None:
         self.seen = seen
@@ -42,12 +42,12 @@ class Change:
 
     @property
     def left(self) -> Any:
-        """What Python alone would leave there."""
+        """The value that Python alone would leave there."""
         return next((v for v in self.ends if v is not self.seen.before), None)
 
 
 class Hidden:
-    """One state value without a name in the code: of one location, or the elements of a list."""
+    """A hidden state value, which has no name in the block's code: of a location, or a list's elements."""
 
     def __init__(self, changes: Sequence[Change], owner: Any = None) -> None:
         self.seen = [c.seen for c in changes]
@@ -60,7 +60,7 @@ class Hidden:
 
     @property
     def name(self) -> str:
-        """What it is called in messages."""
+        """The name in messages."""
         return self.seen[0].location.name
 
     @property
@@ -71,7 +71,7 @@ class Hidden:
         return {s.location.ident for s in self.seen}
 
     def begin(self) -> None:
-        """Before the block: a list becomes one that a graph can carry."""
+        """Called before the block: converts a list to one that a graph can carry."""
         if self.list is None:
             return
         old = aliases.current(self.list)
@@ -91,7 +91,7 @@ class Hidden:
         return aliases.current(self.list).snapshot()
 
     def put(self, value: Any) -> None:
-        """Sets it everywhere."""
+        """Sets the value in all its locations."""
         if self.list is not None:
             aliases.current(self.list).become(value.flows)
             return
@@ -100,7 +100,7 @@ class Hidden:
 
 
 class Found(Exception):
-    """A trace changed more than its block is known to change."""
+    """Raised when a trace has changed locations that are not yet state of its block."""
 
     def __init__(
         self, block: Block, chosen: Sequence[Hidden], poisoned: Sequence[Poisoned] = ()
@@ -112,14 +112,14 @@ class Found(Exception):
 
 
 class Poisoned:
-    """A location that an iteration of a loop changes into what no graph can carry."""
+    """A location that a loop changes to a value that no graph can carry."""
 
     def __init__(self, seen: Seen, why: str) -> None:
         self.seen = seen
         self.why = why
 
     def poison(self) -> None:
-        """From now on reading it is an error whose message has the reason."""
+        """Poisons the location, with the reason in the message."""
         poison(self.seen, self.why)
 
 
@@ -134,7 +134,7 @@ def poison(seen: Seen, why: str) -> None:
 
 
 class Block:
-    """One staged block: its own state, and what was found to be state as well.
+    """A staged block: the state that its code names, and the hidden state that traces have found.
 
     Its state is the values of its names, and the elements of growing lists. So a
     name bound to such a list is bound to it in all branches and iterations, and is no state itself, as
@@ -182,17 +182,17 @@ class Block:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What was found first, then the block's own names."""
+        """The names of hidden state, then the block's own names."""
         found = [h.name for h in (*self.lists, *self.hidden)]
         return (*found, *self._outside(self.own_names))
 
     def count(self, outputs: int) -> int:
-        """How many names are returned, if these many of the block's own are."""
+        """The number of names that are returned, given that of the block's own."""
         found = len(self.lists) + len(self.hidden)
         return found + len(self._outside(self.own_names[:outputs]))
 
     def begin(self) -> None:
-        """Before a trace: lists that grow become what a graph can carry."""
+        """Called before a trace: converts growing lists to lists that a graph can carry."""
         for hidden in self.lists:
             hidden.begin()
         self.hidden = [h for h in self.hidden if not h.seen[0].is_in_grown()]
@@ -246,7 +246,7 @@ class Block:
         return path not in self.rebound or not self.identities.ends
 
     def ends(self, in_loop: bool = False, created: Container[int] = ()) -> None:
-        """A branch or an iteration has come to its end, in which these objects are new."""
+        """Called at the end of a branch or iteration, in which these objects were created."""
         values = self._values()
         self.identities.left(values, created)
         self.identities.in_loop = in_loop
@@ -254,7 +254,7 @@ class Block:
         self.others |= {p for p, grown in self.had.items() if now.get(p) is not grown}
 
     def done(self) -> dict[int, Any]:
-        """The block is staged: the containers that its names have now, by their ids."""
+        """Called when the block is staged; returns the containers of its names, by their ids."""
         return self.identities.results(self._values())
 
     def _values(self) -> list[Any]:
@@ -293,7 +293,7 @@ class Block:
         self._set(values)
 
     def restart(self, start: State) -> None:
-        """Makes all what it was at the beginning: names have the very objects that they had."""
+        """Restores the state from the beginning of the block, with the identical objects."""
         for found, value in zip(self.lists, start, strict=False):
             found.put(value)
         self._set(self.identities.begun)
@@ -347,7 +347,7 @@ class Block:
                 delattr(owner, key)
 
     def take(self, chosen: Sequence[Hidden], poisoned: Sequence[Poisoned] = ()) -> None:
-        """What was found is state from now on, or an error where it is read."""
+        """Adds the changes that were found to the state, or poisons the locations."""
         self.poisoned += poisoned
         for hidden in chosen:
             (self.hidden if hidden.list is None else self.lists).append(hidden)
@@ -355,7 +355,7 @@ class Block:
         self.forms = []
 
     def store(self, memory: Memory) -> None:
-        """What was found is known if the block is traced again."""
+        """Stores the hidden state for the next trace of the block."""
         memory.hidden = [*self.lists, *self.hidden]
         memory.poisoned = self.poisoned
         memory.rebound = self.rebound
@@ -398,7 +398,7 @@ class Block:
         found: Sequence[Change],
         poisoned: Sequence[Poisoned] = (),
     ) -> None:
-        """Takes what was found for state, puts all changes back and raises Found.
+        """Adds the changes that were found to the state, reverts them all and raises Found.
 
         Places that may be no older than the block must be found twice. So must what a call of
         code that is not converted has returned: a second trace gets it again if it is shared.
@@ -477,7 +477,7 @@ class Block:
 
 
 class Same:
-    """Stands for a growing list, which stays where it is: its elements are the state, not it."""
+    """A placeholder for a growing list, whose elements are the state, not the list itself."""
 
     __slots__ = ("grown",)
 
@@ -518,7 +518,7 @@ def _as_it_is_now(value: Any, path: Path, same: set[Path]) -> Any:
 
 
 def _own(value: Any, records: list[tuple[Any, Any]]) -> Any:
-    """The values a block works on: its own copies of this state, noted with their originals."""
+    """The values that a block works on: copies of this state, noted with their originals."""
     kind = type(value)
     if kind is Same:
         return value.grown

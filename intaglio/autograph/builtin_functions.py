@@ -101,7 +101,7 @@ def sorted_(iterable: Any, *, key: Any = None, reverse: bool = False) -> Any:
 
 
 def _order(keys: Any, down: bool) -> Any:
-    """The places of the elements in order; equal ones keep theirs."""
+    """The indices that sort the elements stably."""
     count = raw.Size(keys)
     if down:
         return raw.TopKV2(keys, count)[1]
@@ -111,7 +111,7 @@ def _order(keys: Any, down: bool) -> Any:
 
 
 def _handed_over(function: Any) -> Callable[..., Any]:
-    """The built-in function, or what an argument's class makes of it.
+    """The result of the built-in function, or of the implementation of an argument's class.
 
     Such a class has `__autograph_builtin__(function, args, kwargs)`.
     """
@@ -127,7 +127,7 @@ def _handed_over(function: Any) -> Callable[..., Any]:
 
 
 def _on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, which gets tensors for values that are one in another form."""
+    """A wrapper of the function that converts variables and composite tensors to tensors."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         return function(*map(tensor_of, args), **kwargs)
@@ -136,7 +136,7 @@ def _on_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def tensor_of(value: Any) -> Any:
-    """The tensor of a variable or of a composite value that is one; others as they are."""
+    """The tensor of a variable or composite tensor; other values unchanged."""
     if isinstance(value, (TensorInParts, ActsAsTensor)) and hasattr(type(value), "__tf_tensor__"):
         return convert.to_tensor(value)
     return value

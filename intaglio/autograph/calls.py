@@ -1,4 +1,4 @@
-"""Calls in converted code: the user's functions are converted too, others are called as they are."""
+"""Calls in converted code: user functions are converted too, others are called unchanged."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def converted_call(
 ) -> Any:
     """Calls `function`, converted if it is the user's Python code.
 
-    One that is `requested`, because it is what is traced, may be a library's too.
+    A `requested` function, the one that is traced, is converted even if it is a library's.
     """
     verbosity.report(2, lambda: f"Converted call: {function!r} {args} {kwargs}")
     overload = OVERLOADS.get(function) if _hashable(function) else None
@@ -124,7 +124,7 @@ def _returned(
 def _with_converted(
     taken: dict[str, int], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments, those that are functions to be converted as their conversions.
+    """The arguments, with the functions among them converted.
 
     `taken` has their positions: `tf.map_fn.__autograph_functions__` is `{"fn": 0}`.
     """
@@ -173,14 +173,14 @@ def _getter(kind: type, name: str) -> FunctionType | None:
 
 
 def method(owner: Any, name: str) -> Any:
-    """`owner.name`, which is about to be called."""
+    """`owner.name`, for a call."""
     value = _found(owner, name)
     reads.attribute(owner, name, value)
     return value
 
 
 def _found(owner: Any, name: str) -> Any:
-    """`owner.name`, also where the class of the owner computes it."""
+    """`owner.name`, including attributes that the owner's class computes."""
     try:
         value = getattr(owner, name)
     except AttributeError:

@@ -99,7 +99,7 @@ def has_tensor(value: Any) -> bool:
 
 
 def _types(value: Any) -> Any:
-    """Structure and dtypes; shapes are the business of branches and loops."""
+    """The structure and dtypes of a value; branches and loops compare shapes."""
     leaves = [
         v.dtype if isinstance(v, Tensor) else convert.to_tensor(v).dtype for v in _leaves(value)
     ]
@@ -112,7 +112,7 @@ def _types(value: Any) -> Any:
 def list_form(seen: Seen, *values: Any) -> Form | None:
     """The form of the elements of a list that grows; None if it cannot be carried.
 
-    Lists that outlive the trace and get nothing but Python values are logs of the user's.
+    Lists that outlive the trace and get only Python values are the user's logs.
     """
     if seen.elements is None:
         return None

@@ -1,8 +1,8 @@
-"""Why a statement stayed Python, for the error of a tensor that reached it.
+"""The causes why a statement was not converted, for errors of tensors that reached it.
 
-The unit of fallback is the statement: a generator, a comprehension or a class body runs as
-Python wrote it, and so does a function whose source cannot be read. If a symbolic tensor
-must be a Python value there, the error says which statement, where, and what to write instead.
+The unit of fallback is the statement: a generator, a comprehension or a class body runs as plain
+Python, and so does a function whose source cannot be read. If a symbolic tensor must be a Python
+value there, the error names the statement, its line, and what to write instead.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def innermost(trace: TracebackType | None) -> tuple[FrameType, int, int] | None:
 
 
 def path(tree: ast.AST, line: int, column: int) -> Iterator[ast.AST]:
-    """The nodes around a position in the source, from the outside in."""
+    """The syntax nodes around a position in the source, outermost first."""
     for child in ast.iter_child_nodes(tree):
         start = getattr(child, "lineno", None)
         if start is None:
@@ -141,7 +141,7 @@ def _without_source(code: CodeType, why: str) -> str | None:
 
 
 def _unconverted(code: CodeType, frame: FrameType) -> str | None:
-    """Why a function with source was not converted, as far as that is known."""
+    """The reason why a function with source was not converted, if it is known."""
     if "ag__" in code.co_freevars or "ag__" in frame.f_locals:
         return None
     if code.co_name == "<module>":

@@ -1,4 +1,4 @@
-"""`if` on tensors: both branches are recorded, and every name they set becomes a result."""
+"""Staged `if`: both branches are recorded, and every name that they set becomes a result."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _staged(test: Any, bodies: Sequence[Any], block: Block, named: int) -> None:
 
 
 def _informed(start: State, names: Sequence[str], test: Any, holds: bool) -> State:
-    """The state at the start of a branch: in the branch of `if not flag` the flag is known."""
+    """The state at the start of a branch, in which the flag of `if not flag` is known."""
     node = test.node if type(test) is SymbolicTensor else None
     if node is None or node.op is not raw.LogicalNot:
         return start
@@ -137,7 +137,7 @@ def _informed(start: State, names: Sequence[str], test: Any, holds: bool) -> Sta
 
 
 def _recorded(test: Any, branches: Sequence[Branch], flat: list[list[Any]]) -> Any:
-    """The outputs of the If whose branches come to these tensors."""
+    """The outputs of the If whose branches end in these tensors."""
     for branch, tensors in zip(branches, flat, strict=True):
         with branch.graph.as_default():
             control_flow.set_outputs(branch.graph, tensors)

@@ -1,4 +1,4 @@
-"""The contents of Python's containers, as staged blocks save and restore them."""
+"""The contents of Python containers, which staged blocks save and restore."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Contents(list[Any]):
 
 
 def contents(value: Any) -> Contents:
-    """What a container holds now."""
+    """The current contents of a container."""
     if isinstance(value, dict):
         return Contents(part for item in value.items() for part in item)
     if isinstance(value, np.ndarray):
@@ -59,7 +59,7 @@ _SEARCHED = (*CONTAINERS, tuple)
 
 
 def inside(value: Any) -> list[Any]:
-    """A container, and those in it: a value that code writes as a whole."""
+    """A container and the containers nested in it."""
     found: list[Any] = [value] if isinstance(value, CONTAINERS) else []
     parts: Any = value if type(value) in (list, tuple) else ()
     if type(value) is dict:

@@ -1,4 +1,4 @@
-"""A user's function to its converted form: same globals, same closure cells, same file and lines."""
+"""The conversion of a function: the result has the same globals, closure cells, file and lines."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _GENERATORS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GEN
 
 
 class Converted:
-    """What conversion of a code object gives: the new tree and its compiled code."""
+    """The result of converting a code object: the new syntax tree and its compiled code."""
 
     def __init__(self, tree: ast.FunctionDef | ast.expr, code: CodeType) -> None:
         self.tree = tree
@@ -92,7 +92,7 @@ class _Unmarked(ast.NodeTransformer):
     """Replaces marks, such as `ag__.created(x)`, which TensorFlow's converted code does not have."""
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """What a mark is around, and all other calls."""
+        """Replaces a mark by its argument; visits other calls."""
         node = cast("ast.Call", self.generic_visit(node))
         name = ast.unparse(node.func)
         if name in _MARKS:
@@ -107,11 +107,11 @@ class _Unmarked(ast.NodeTransformer):
         return node
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        """No reports of assignments."""
+        """Drops the marks that report assignments."""
         return None if ast.unparse(node).startswith("ag__.assigned(") else self.generic_visit(node)
 
     def visit_Assign(self, node: ast.Assign) -> ast.AST | None:
-        """No `x = x`, which is left of the mark of a starred target."""
+        """Drops `x = x`, which remains of the mark of a starred target."""
         whole = ast.unparse(node)
         self.generic_visit(node)
         left, _, right = ast.unparse(node).partition(" = ")
@@ -161,7 +161,7 @@ def _converted_name(name: str) -> str:
 
 
 def _objects_around(function: FunctionType) -> set[str]:
-    """The names around a function that may have objects of the user's classes."""
+    """The names around a function whose values may be objects of user classes."""
     plain = (ModuleType, FunctionType, BuiltinFunctionType, type)
     space = function.__globals__
     return set(function.__code__.co_freevars) | {
@@ -170,7 +170,7 @@ def _objects_around(function: FunctionType) -> set[str]:
 
 
 def _outside(function: FunctionType) -> Outside:
-    """The names that the function reads of the functions around it and of its module."""
+    """The names of enclosing functions and of the module that the function reads."""
     code, space = function.__code__, function.__globals__
     own = own_names(code)
     used = {n for n in global_names(code)[1] if n in space and n not in own}
@@ -187,7 +187,7 @@ _UNCHANGING = (BuiltinFunctionType, type(print))
 
 
 def _definition(tree: Any) -> ast.FunctionDef:
-    """The bare definition; a lambda becomes a function that returns its value."""
+    """The definition without decorators; a lambda becomes a function that returns its value."""
     if isinstance(tree, ast.Lambda):
         value = ast.copy_location(ast.Return(tree.body), tree.body)
         definition = statements_of("def tf__lambda():\n pass", tree)[0]
@@ -222,7 +222,7 @@ def _find_code(code: CodeType, name: str) -> CodeType:
 
 
 def _renamed(code: CodeType, name: str, qualified: str) -> CodeType:
-    """The code under the user's names, so that tracebacks read as the user wrote it.
+    """The code objects renamed to the user's names, for tracebacks.
 
     Code that reads and writes the state is attributed to this package: debuggers do not stop
     there, and tracebacks do not show it.

@@ -1,7 +1,7 @@
-"""Which calls create a container or an iterator, by their callee.
+"""Classifies calls by their callee: whether they create a new container or iterator.
 
-Code that is not converted does not mark what it creates. For a class, for Python's and NumPy's
-own functions and for Intaglio's, what is called decides it.
+Code that is not converted does not mark the objects that it creates. For classes, and for functions of
+Python, NumPy and Intaglio, the callee determines whether the result is new.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def creates(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> boo
 
 
 def hands_on(function: Any) -> bool:
-    """True if a call returns what was there before, such as an item or an attribute."""
+    """True if a call returns an existing object, such as an item or an attribute."""
     if not isinstance(function, BuiltinFunctionType) or function in (iter, next):
         return False
     owner = getattr(function, "__self__", None)

@@ -1,4 +1,4 @@
-"""Python attributes that are state of traced functions: read at each call, and written back after it.
+"""Declared state: Python attributes that traced functions read at each call, and write back after it.
 
 Each has a variable of its own. While a function is traced the attribute is a tensor, which is read from
 the variable at the beginning and assigned to it at the end. A call copies the attribute to the variable
@@ -19,7 +19,7 @@ from intaglio.state.variable import Variable
 
 
 class State:
-    """One attribute of one object."""
+    """A declared attribute of an object, with its variable."""
 
     __slots__ = ("_last", "name", "reference", "variable")
 
@@ -92,7 +92,7 @@ def python_state(obj: Any, *names: str) -> None:
 
 
 class Begun:
-    """The attributes of one trace, which are tensors of its graph until it ends."""
+    """The declared attributes that one trace uses, which are tensors of its graph until it ends."""
 
     def __init__(self) -> None:
         self.before: list[tuple[State, Any, Any, Any]] = []
@@ -119,20 +119,20 @@ class Begun:
         return tuple(used)
 
     def restore(self) -> None:
-        """The attributes are Python's again."""
+        """Restores the Python values of the attributes."""
         for state, owner, value, _ in self.before:
             setattr(owner, state.name, value)
 
 
 def hand_over(states: Iterable[State]) -> None:
-    """A trace is about to call another one: that finds the present tensors in the variables."""
+    """Called before a trace calls another one: assigns the current tensors to the variables."""
     for state in states:
         value = getattr(state.reference(), state.name)
         state.variable.assign(convert.to_tensor(value, state.variable.dtype))
 
 
 def take_back(states: Iterable[State]) -> None:
-    """A trace has called another one, which may have changed the state."""
+    """Called after a trace has called another one: reads the variables, which that may have changed."""
     for state in states:
         owner = state.reference()
         note_attribute(owner, state.name)

@@ -1,4 +1,4 @@
-"""Warnings about what TensorFlow does silently: text made of symbolic tensors, results dropped.
+"""Warnings about silent mistakes: symbolic tensors formatted as text, results that are dropped.
 
 Each line of the user's is warned about once.
 """
@@ -64,7 +64,7 @@ OVERLOADS: dict[Any, Callable[..., Any]] = {
 
 
 def unused(result: Any, source: str) -> Any:
-    """The result of a call that nothing takes. Raises ValueError if the call did nothing else."""
+    """The unused result of a call. Raises ValueError if the call has no effect either."""
     method = source.partition("(")[0]
     owner, _, name = method.rpartition(".")
     if type(result) is TensorArray and is_staged(result.flow) and not is_strict():
@@ -88,7 +88,7 @@ _TAKEN = (
 
 
 def taking(iterator: Any) -> None:
-    """Tells where a staged block would take an item of Python's only once.
+    """Reports that a staged block takes an item of a Python iterator only once, while it is traced.
 
     Raises TypeError for what the trace has created or received; warns of what is older.
     """

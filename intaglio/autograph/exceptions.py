@@ -1,7 +1,7 @@
 """`raise`, `assert` and `try` in converted code.
 
-What raises becomes a function of the names that it reads, so that a graph can run it again
-on the values that they have by then.
+The code that raises becomes a function of the names that it reads, so that a graph can call it with
+the values of these names at run time.
 """
 
 from __future__ import annotations

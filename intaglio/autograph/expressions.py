@@ -1,4 +1,4 @@
-"""Expressions: loads, calls, conditional expressions and logic become calls of `ag__`."""
+"""Conversion of expressions: loads, calls, conditional expressions and logic become calls of `ag__`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ag(name: str, *arguments: ast.expr, at: ast.AST) -> ast.Call:
 
 
 def located(node: Any, at: ast.AST) -> Any:
-    """The node, and what is new below it, at the source position of another.
+    """Copies the source position of another node to the node and to new nodes below it.
 
     Nodes with a position are skipped: they were visited before, or are the user's.
     """
@@ -52,7 +52,7 @@ def thunk(body: ast.expr) -> ast.Lambda:
 
 
 def loaded(name: str) -> ast.Name:
-    """A name that is read."""
+    """A load of a name."""
     return ast.Name(name, ast.Load())
 
 
@@ -180,7 +180,7 @@ class Expressions(ast.NodeTransformer):
         return ag("if_exp", node.test, thunk(node.body), thunk(node.orelse), text, at=node)
 
     def _text_part(self, node: ast.expr) -> ast.expr:
-        """What becomes part of a string."""
+        """The conversion of a value that is formatted into a string."""
         if isinstance(node, (ast.Constant, ast.Starred)) or self.raised:
             return node
         call = ag("text_of", node, ast.Constant(ast.unparse(node)), at=node)
@@ -304,7 +304,7 @@ def _is_format(function: ast.expr) -> bool:
 
 
 def without_annotations(node: ast.FunctionDef) -> None:
-    """Takes the annotations off: names in them may be the type checker's only."""
+    """Removes annotations, whose names may be defined for type checkers only."""
     node.returns = None
     for argument in ast.walk(node.args):
         if isinstance(argument, ast.arg):
@@ -312,7 +312,7 @@ def without_annotations(node: ast.FunctionDef) -> None:
 
 
 def returns_new(node: ast.expr) -> bool:
-    """True for calls that may do nothing but give a result."""
+    """True for calls that may have no effect besides their result."""
     name = getattr(node.func, "attr", "") if isinstance(node, ast.Call) else ""
     return name in RETURNING_NEW or name.startswith(RETURNING_NEW[-1])
 
@@ -323,7 +323,7 @@ def _is_item(node: ast.expr) -> bool:
 
 
 def _root(node: ast.expr) -> ast.expr:
-    """What `a.b[c].d` begins with."""
+    """The leftmost expression of `a.b[c].d`."""
     while isinstance(node, (ast.Attribute, ast.Subscript)):
         node = node.value
     return node

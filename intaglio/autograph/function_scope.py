@@ -9,7 +9,7 @@ from intaglio.autograph.values import UndefinedReturnValue
 
 
 class ConversionOptions:
-    """How a function was converted; carried by its scope to the calls it makes."""
+    """The options of a conversion, which a function's scope passes to its calls."""
 
     __slots__ = ("internal_convert_user_code", "optional_features", "recursive", "user_requested")
 

@@ -1,4 +1,4 @@
-"""`try` statements in converted code: a handler sees errors of tracing, never those of a run."""
+"""`try` statements in converted code: handlers catch errors of tracing, never those of a graph's run."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class Handling:
 
 
 def check_handlers(error: Exception) -> None:
-    """Raises NotImplementedError if Python would handle what the graph is going to raise."""
+    """Raises NotImplementedError if a handler would catch an error that the graph raises when it runs."""
     for handling in reversed(_active.handlers):
         if isinstance(error, handling.types()):
             kind = type(error).__name__

@@ -1,4 +1,4 @@
-"""State that a staged block writes where its own code does not show: by a fixpoint over traces.
+"""Hidden state: locations that a staged block writes without naming them, found by a fixpoint over traces.
 
 A block is traced with the state that its code names. If a watch finds that it also changed
 variables of closures, globals, attributes or items, or that a list has grown, the trace is
@@ -42,7 +42,7 @@ def stage_to_fixpoint(
     names: Sequence[str],
     sources: Sequence[Any] = (),
 ) -> None:
-    """Stages a block, again and again until all that it changes is its state.
+    """Stages a block, repeatedly until all locations that it changes are its state.
 
     `stage(block, bodies)` traces the given bodies, each of them once and in order, with
     the block's `get`, `put` and `names`; nothing may be left behind if a body raises.
@@ -176,7 +176,7 @@ def _branches(block: Block, bodies: Sequence[Body]) -> list[Body]:
 
 
 def _part(one: Traced, other: Traced) -> None:
-    """Where the branches leave different things that are no state, use is an error.
+    """Poisons locations in which the branches leave different values that cannot be state.
 
     In what is older than the trace stays what Python leaves there.
     """
@@ -201,7 +201,7 @@ def _part(one: Traced, other: Traced) -> None:
 
 
 def _traced(block: Block, watch: Watch) -> Traced:
-    """What a trace has left where it changed something."""
+    """The values that a trace has left in the locations that it changed."""
     carried: dict[Any, Any] = {}
     rest: dict[Any, Any] = {}
     for ident, seen in watch.seen.items():
@@ -289,7 +289,7 @@ def _is_same_end(one: Any, other: Any) -> bool:
 
 
 def _stopped(body: Body, *args: Any) -> BaseException | None:
-    """Runs a body; what it raises. An error may come of state that is not known yet."""
+    """Runs a body; returns the exception that it raises, which may result from unknown state."""
     try:
         body(*args)
     except Found:

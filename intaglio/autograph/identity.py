@@ -1,9 +1,9 @@
-"""Which objects are one and the same, as far as tracing can determine it.
+"""Identity analysis: which objects may be identical when the graph runs.
 
 A block has copies of the lists and dictionaries that its names hold, and a name that it sets
 has one of its own afterwards, which stands for the result of either branch, or the last iteration,
 there. So two names may refer to one object when the graph runs, and to two in the trace.
-This is remembered; once one of them is changed in place, reading the other is an error.
+This is noted; once one of them is changed in place, reading the other is an error.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Moves:
         self.merged: set[tuple[Any, Any]] = set()
 
     def count(self) -> int:
-        """How many are known."""
+        """The number of moves that are known."""
         return len(self.merged) + sum(map(len, self.older.values()))
 
 
@@ -79,7 +79,7 @@ class Identities:
         ] = {}  # paths whose object was changed under another name by the end
 
     def copied(self, values: Sequence[Any], copies: Sequence[Any]) -> None:
-        """Tells that the block continues with copies of these values.
+        """Notes that the block continues with copies of these values.
 
         Two of them may be the same object as far as the values may.
         """

@@ -34,7 +34,7 @@ RETURNS = (
 
 
 class Branch:
-    """A recorded branch: its graph, what the names are at its end, whether that is reached."""
+    """A recorded branch: its graph, the values of names at its end, and whether the end is reachable."""
 
     def __init__(self, label: str, run: Callable[[], None], graph: FuncGraph) -> None:
         self.label = label
@@ -49,7 +49,7 @@ class Branch:
             return convert.to_tensor(value, dtype)
 
     def outcome(self, value: Any, beside: Any) -> Any:
-        """A value that the branch ends with, and the other with `beside`."""
+        """The branch's value of a name, converted with regard to `beside`, the other branch's value."""
         with self.graph.as_default():
             return convert.outcome(value, beside)
 
@@ -69,7 +69,7 @@ class Branch:
 
 
 def joined(name: str, start: Any, main: Branch, other: Branch, x: Any, y: Any) -> tuple[Any, Any]:
-    """The name's values at the ends in one structure: tensors of the same types at the same paths.
+    """The name's values after both branches, with one structure: tensors of equal dtypes at equal paths.
 
     `start` is what the name was before. Raises ValueError or TypeError, with the name, where
     that cannot be.
@@ -249,7 +249,7 @@ def _advice(name: str, main: Branch, other: Branch, a: Any, b: Any) -> str:
 
 
 def _adopted(value: Any, like: Any) -> Any:
-    """The dtype that a Python number takes over from the other branch, or None."""
+    """The dtype that a Python number adopts from the other branch, or None."""
     if type(value) not in (int, float) or type(like) in (bool, str, bytes, type(value)):
         return None
     if isinstance(like, (int, float)):  # an int beside a float

@@ -1,4 +1,4 @@
-"""Libraries that AutoGraph leaves as they are, with the functions that they call.
+"""Libraries whose functions AutoGraph does not convert where user code calls them.
 
 One rule, TensorFlow's: a function that is traced is converted, wherever it comes from
 (`tf.function(f)`, `tf.autograph.to_graph(f)`). What converted code calls is converted too, but not
@@ -24,7 +24,7 @@ _LIBRARIES = frozenset(
 
 
 def is_library(function: FunctionType) -> bool:
-    """True for a function of a library that stays Python where it is called.
+    """True for a function of a library, which is not converted where it is called.
 
     A wrapper that a library made by `functools.wraps` belongs to the wrapped function's module.
     """

@@ -28,7 +28,7 @@ _OURS: dict[str, Callable[..., Any]] = {"stack": _stack, "concat": _concat, "add
 
 
 def of_list(function: Any) -> Callable[..., Any] | None:
-    """What `tf.stack`, `tf.concat`, `tf.add_n` or `sum` is for a list that grows, or None."""
+    """The counterpart of `tf.stack`, `tf.concat`, `tf.add_n` or `sum` for a growing list, or None."""
     if function is sum:
         return _sum
     if (getattr(function, "__module__", None) or "").startswith("intaglio."):

@@ -1,4 +1,4 @@
-"""Locations that converted code writes to apart from its own names.
+"""Locations that converted code may write besides its own names.
 
 Variables of closures, globals, attributes, items, and the elements of containers.
 """
@@ -22,7 +22,7 @@ from intaglio.type_specs.grown_list import GrownList
 
 
 class Location:
-    """A variable, attribute or item: `get` gives Undefined where there is nothing yet."""
+    """A variable, attribute or item; `get` returns Undefined while it has no value."""
 
     __slots__ = ("key", "name", "owner", "provenance")
 
@@ -51,14 +51,14 @@ class Location:
         return id(self.owner), self.key
 
     def get(self) -> Any:
-        """What is there."""
+        """The value."""
         try:
             return aliases.current(self._read())
         except (AttributeError, KeyError, IndexError, ValueError):
             return Undefined(self.name)
 
     def put(self, value: Any) -> None:
-        """Sets it; Undefined removes it."""
+        """Sets the value; Undefined removes it."""
         if type(value) is Undefined:
             if type(self.get()) is not Undefined:
                 self._remove()
@@ -167,13 +167,13 @@ def elements_of(container: Any) -> tuple[int, Any]:
 
 
 class _Facts:
-    """What is known of code objects, as long as they live. Hashing them takes long."""
+    """Facts about code objects, memoized by id while they live, as code objects are slow to hash."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Any, Any]] = {}
 
     def get(self, code: CodeType) -> Any:
-        """What was noted, or None."""
+        """The noted fact, or None."""
         found = self._known.get(id(code))
         return None if found is None else found[1]
 
@@ -190,7 +190,7 @@ _free_variables = _Facts()
 
 
 def note_free_variables(code: CodeType, names: frozenset[str]) -> None:
-    """Tells which variables a converted function has from the functions around it."""
+    """Notes the free variables of a converted function."""
     _free_variables.note(code, names)
     for part in code.co_consts:
         if isinstance(part, CodeType):
@@ -198,7 +198,7 @@ def note_free_variables(code: CodeType, names: frozenset[str]) -> None:
 
 
 def variables_of(function: Any) -> Iterator[Location]:
-    """What a function shares: variables of functions around it, globals that it may change."""
+    """The variables that a function shares: those of enclosing functions, and globals that it may set."""
     free_variables = _free_variables.get(function.__code__)
     for name, cell in cells_of(function):
         is_older = free_variables is None or name in free_variables
@@ -212,7 +212,7 @@ def variables_of(function: Any) -> Iterator[Location]:
 
 
 def cells_of(function: Any) -> Iterator[tuple[str, CellType]]:
-    """The variables that a function sees of the functions around it."""
+    """The closure cells of a function."""
     closure = getattr(function, "__closure__", None) or ()
     for name, cell in zip(function.__code__.co_freevars, closure, strict=True):
         if name != "ag__":

@@ -1,7 +1,7 @@
 """Lists that are only appended to: logs of the trace, not state.
 
-TensorFlow's guide shows with such a list which branches are traced. Nobody could take it for what
-the graph does, as long as nothing else of the function looks at it.
+TensorFlow's guide uses such a list to show which branches are traced. It cannot be mistaken for an
+effect of the graph as long as the function does not read it.
 """
 
 from __future__ import annotations

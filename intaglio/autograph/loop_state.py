@@ -22,7 +22,7 @@ NEVER_RUN = "loop must iterate at least once to initialize {}"
 
 
 def is_open(value: Any) -> bool:
-    """True for what has no value that a loop variable could have."""
+    """True for a value that no loop variable can have, such as Undefined."""
     return any(
         v is None or type(v) is Undefined or isinstance(v, UndefinedReturnValue)
         for v in nest.flatten(value)
@@ -98,7 +98,7 @@ def _as_variable(value: Any, graph: FuncGraph) -> Any:
 
 
 def _first(name: str, before: Any, after: Any, ends: bool) -> Any:
-    """What the name is before the first iteration, given what an iteration makes of it."""
+    """The value of the name before the first iteration, given its value after one."""
     if isinstance(before, UndefinedReturnValue):
         if isinstance(after, UndefinedReturnValue):
             return before

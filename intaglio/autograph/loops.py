@@ -1,4 +1,4 @@
-"""`while` and `for` on tensors: the names that the body sets become loop variables."""
+"""Staged `while` and `for`: the names that the body sets become loop variables."""
 
 from __future__ import annotations
 
@@ -280,11 +280,11 @@ def python_for(
 
 
 class _Wider(Exception):
-    """One iteration made a shape less specific."""
+    """Raised when an iteration has made the shape of a loop variable less specific."""
 
 
 class _Loop:
-    """One staged loop: its state as flat tensors, checked at every iteration."""
+    """A staged loop: its state as flat tensors, checked after the recorded iteration."""
 
     def __init__(
         self, get_state: Any, set_state: Any, names: Sequence[str], options: dict[str, Any]
@@ -398,7 +398,7 @@ class _Loop:
         body: Any,
         extra_state: list[Any] | None = None,
     ) -> None:
-        """A loop with a counter of its own in front of the state.
+        """A loop with a counter before the state.
 
         `extra_state` are further tensors that the body changes from iteration to iteration.
         """
@@ -544,7 +544,7 @@ def _check_constant(name: str, before: Any, after: Any) -> None:
 
 
 def _as_loop_value(value: Any, dtype: DType | None = None) -> Any:
-    """Numbers and arrays as tensors of this graph; other Python values stay what they are."""
+    """Numbers and arrays as tensors of the current graph; other Python values unchanged."""
     if isinstance(value, Tensor) or not is_data(value):
         return value
     return convert.to_tensor(value, dtype_hint=dtype)

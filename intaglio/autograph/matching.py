@@ -1,4 +1,4 @@
-"""`match` on tensors: values and guards are tested by `if`, so that a graph can decide.
+"""Conversion of `match`: values and guards are tested by `if`, which can be staged.
 
 A case keeps its shape as a Python pattern. Each literal in it becomes a name, and equality
 with the literal a condition, as the guard is:
