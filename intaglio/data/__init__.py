@@ -1,4 +1,4 @@
-"""`tf.data`: datasets, their stages as ops, iterators. Everything here runs on arrays.
+"""`tf.data`: datasets, their stages as ops, iterators. Stages compute on arrays, not on tensors.
 
 The families of ops are imported on the first use of one of their ops.
 """

@@ -1,4 +1,4 @@
-"""Transformations of datasets that batch and unbatch elements.
+"""The batching methods of datasets.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
 """
@@ -118,7 +118,7 @@ class Batches:
         window_size_func: Function | None = None,
         name: str | None = None,
     ) -> Any:
-        """Elements of one key in windows, and of each the dataset that `reduce_func` makes."""
+        """Windows of elements with equal keys, each replaced by the dataset that `reduce_func` returns."""
         return folding.grouped(self, key_func, reduce_func, window_size, window_size_func, name)
 
     def bucket_by_sequence_length(
@@ -133,7 +133,7 @@ class Batches:
         drop_remainder: bool = False,
         name: str | None = None,
     ) -> Self:
-        """Batches of elements of like lengths."""
+        """Batches of elements of similar lengths."""
         return folding.bucketed(
             self,
             element_length_func,

@@ -1,4 +1,4 @@
-"""Stages that batch and unbatch elements: batch, padded batch, unbatch, window."""
+"""The stages that batch and unbatch elements: batch, padded batch, unbatch, window."""
 
 from __future__ import annotations
 
@@ -276,7 +276,7 @@ class RebatchDatasetV2(DatasetOp):
 
 
 class _Rebatched:
-    """Slices of batches put together to batches of other sizes."""
+    """An iteration that combines slices of batches into batches of other sizes."""
 
     __slots__ = ("_drop", "_next_size", "_parts", "_sizes", "_source")
 
@@ -321,11 +321,11 @@ class _Rebatched:
         return tuple([_joined(column) for column in zip(*taken, strict=True)])
 
     def save(self) -> Any:
-        """The batches that are left, and which size is next."""
+        """The remaining batches, and the index of the next size."""
         return [of_elements(self._parts), self._next_size]
 
     def restore(self, position: Any) -> None:
-        """Has these batches."""
+        """Restores the remaining batches."""
         parts, self._next_size = position
         self._parts = elements_of(parts)
 

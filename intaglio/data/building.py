@@ -1,4 +1,4 @@
-"""Datasets as Python objects around their tensors, and how transformations make new ones."""
+"""Construction of Dataset objects from their variant tensors, which transformations share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from intaglio.type_specs.type_spec import BatchableTypeSpec
 
 @functools.cache
 def kind(name: str, base: Any) -> Any:
-    """The subclass of Dataset of that name, by which a dataset prints."""
+    """A subclass of Dataset of that name, which shows in the repr."""
     return type(name, (base,), {"__module__": base.__module__})
 
 
@@ -63,14 +63,14 @@ def constant(value: Any) -> Any:
 def transformed(
     op: Callable[..., Any], label: str, dataset: Any, /, *arguments: Any, **attrs: Any
 ) -> Any:
-    """The dataset that an op makes of another, with elements of the same type."""
+    """A dataset whose variant is the result of an op on another's, with elements of the same type."""
     structure = attrs.pop("structure", dataset.element_spec)
     handle = op(dataset.handle_tensor, *arguments, **element.output_attrs(structure), **attrs)
     return dataset_of_handle(label, handle, structure, [dataset])
 
 
 def in_rows(dataset: Any) -> Any:
-    """The dataset with components whose rows are those of the elements' rows.
+    """The dataset with elements whose components can be sliced along the first dimension.
 
     Tensors have rows; other values are written again, each of their rows on its own.
     """
@@ -86,7 +86,7 @@ def in_rows(dataset: Any) -> Any:
 
 
 def retyped(dataset: Any, structure: Any) -> Any:
-    """The dataset of the same components, as elements of another type."""
+    """The dataset with the same components as elements of another type."""
     return dataset_of_handle(type(dataset).__name__, dataset.handle_tensor, structure, [dataset])
 
 
@@ -122,7 +122,7 @@ def inner_dataset(found: Traced, parameter: str) -> Any:
 
 
 def batched(structure: Any, size: int | None) -> Any:
-    """The type of batches of elements. Raises TypeError for what cannot be put together."""
+    """The type of batches of elements. Raises TypeError for elements that cannot be batched."""
 
     def one(spec: Any) -> Any:
         if not isinstance(spec, BatchableTypeSpec):
@@ -234,5 +234,5 @@ def is_dataset(value: Any) -> bool:
 
 
 def determinism(deterministic: bool | None) -> str:
-    """The attribute that makes ops keep the order."""
+    """The attribute of ops that says whether they keep the order."""
     return {None: "default", True: "true", False: "false"}[deterministic]

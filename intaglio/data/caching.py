@@ -1,4 +1,4 @@
-"""Elements that are computed once: kept in memory, or in a file."""
+"""Caches of a dataset's elements, in memory or in a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from intaglio.opdef.op import op
 
 @op
 class CacheDataset(DatasetOp):
-    """The elements, computed once: kept when one iteration has come to the end."""
+    """The elements, computed once: they are cached when one iteration reaches the end."""
 
     signature = f"input_dataset: variant, filename: string; {OUTPUTS} -> handle: variant"
     path_inputs = ("filename",)
@@ -34,7 +34,7 @@ class CacheDataset(DatasetOp):
 
 
 class _Cached:
-    """One iteration: over the elements kept, or over the input, whose elements it keeps."""
+    """An iteration over the cached elements, or over the input while it fills the cache."""
 
     def __init__(self, stage: Stage, kept: Any, root: Root) -> None:
         self._stage = stage
@@ -67,7 +67,7 @@ class _Cached:
         return element
 
     def save(self) -> Any:
-        """Where the iteration is, with what it has kept so far, or what the cache holds."""
+        """The position, with the elements collected so far or those of the cache."""
         if self._opened is None:
             self._begin()
         opened: Any = self._opened
@@ -75,7 +75,7 @@ class _Cached:
         return [self._writing is not None, kept, opened.root.save()]
 
     def restore(self, position: Any) -> None:
-        """Goes on there."""
+        """Continues at a position."""
         writes, kept, inner = position
         if writes:
             self._opened = Opened(self._stage, self._shared)
@@ -103,7 +103,7 @@ class _Memory:
         return _Collected(self)
 
     def complete(self, elements: list[Element]) -> None:
-        """Keeps the elements, unless another iteration was quicker."""
+        """Stores the elements, unless another iteration has done so."""
         if self._elements is None:
             self._elements = elements
 
@@ -125,7 +125,7 @@ class _Collected:
         self.add = self._elements.append
 
     def finish(self) -> None:
-        """The iteration has come to the end."""
+        """Called at the end of the iteration."""
         self._memory.complete(self._elements)
 
     def save(self) -> Any:
@@ -146,7 +146,7 @@ class _File:
 
     @property
     def data(self) -> str:
-        """The file that there is once the elements are complete."""
+        """The file of the complete elements."""
         return f"{self.path}.data-00000-of-00001"
 
     def stage(self) -> Stage | None:
@@ -205,7 +205,7 @@ class _Written:
                 self._writer.write(record_of(component))
 
     def finish(self) -> None:
-        """The iteration has come to the end: the file gets its name."""
+        """Called at the end of the iteration: renames the file."""
         if self._writer is not None:
             self._writer.close()
             os.replace(self._partial, self._file.data)

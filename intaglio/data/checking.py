@@ -1,4 +1,4 @@
-"""Datasets that leave elements out or watch them: unique, errors, declared numbers, options."""
+"""The stages that drop or check elements: unique, ignore_errors, assert_cardinality; and options."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _COMPARED = ((int32,), (int64,), (string,))
 
 @op
 class UniqueDataset(DatasetOp):
-    """The elements, without those that came before."""
+    """The elements without repetitions."""
 
     signature = f"input_dataset: variant; {OUTPUTS} -> handle: variant"
 
@@ -61,7 +61,7 @@ class UniqueDataset(DatasetOp):
 
 
 def _identity(component: Any) -> Any:
-    """What distinguishes a component from others."""
+    """A hashable key of a component's value."""
     value = np.asarray(component)
     if value.ndim == 0:
         return value.item()
@@ -71,7 +71,7 @@ def _identity(component: Any) -> Any:
 
 @op
 class IgnoreErrorsDataset(DatasetOp):
-    """The elements that can be computed."""
+    """The elements, without those whose computation fails."""
 
     signature = f"input_dataset: variant; {ELEMENTS}, log_warning: bool = False -> handle: variant"
 

@@ -1,7 +1,7 @@
-"""Random indices with weights, many at a time, for `sample_from_datasets`.
+"""Weighted random indices, generated in blocks, for `sample_from_datasets`.
 
-TensorFlow draws each number from a stateless op whose two seeds are the next of a dataset of
-random numbers. The same numbers come out here, of blocks computed side by side.
+TensorFlow draws each index by a stateless op whose two seeds are the next numbers of a random dataset.
+Here a block of them is computed at a time, with the same results.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class _RandomIndices:
         self._at = 0
 
     def save(self) -> Any:
-        """Where the block began, how long it is, and how much of it was given."""
+        """The start of the block, its length, and the number of its indices already returned."""
         return [self._start, len(self._indices), self._at]
 
     def restore(self, position: Any) -> None:

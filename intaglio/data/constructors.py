@@ -1,4 +1,4 @@
-"""Constructors of datasets: from tensors, numbers, Python generators and file names.
+"""The constructors of datasets from tensors, numbers, Python generators and file names.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
 """
@@ -145,7 +145,7 @@ def from_generator(
     args: Any,
     output_signature: Any,
 ) -> Any:
-    """What a Python generator yields, as a dataset in a dataset of the arguments."""
+    """A dataset of the values that a Python generator yields."""
     if not callable(generator):
         raise TypeError("`generator` must be a Python callable.")
     structure = _signature(output_types, output_shapes, output_signature)
@@ -254,7 +254,7 @@ _TAKEN_OF_BOOL = frozenset([bool_, int32, int64, uint64, float16, float32, float
 
 
 def _is_taken(value: Any, dtype: DType) -> bool:
-    """True if a component of unknown rank may be this value; one of known rank is cast from any number."""
+    """True if the value is accepted for a component of unknown rank; one of known rank casts any number."""
     if isinstance(value, Tensor):
         return value.dtype is dtype
     if isinstance(value, (np.ndarray, np.generic)):
@@ -271,7 +271,7 @@ def _is_taken(value: Any, dtype: DType) -> bool:
 
 
 def _as_array(value: Any, spec: TensorSpec) -> Any:
-    """A yielded value as an array of the declared type, or None if it is none.
+    """A yielded value as an array of the declared dtype, or None if it is not convertible.
 
     Numbers are cast as NumPy casts arrays: 1.5 becomes 1 where integers are declared, as in TensorFlow.
     """

@@ -85,7 +85,7 @@ def _check(defaults: Sequence[Any], delimiter: str, chosen: Sequence[int]) -> No
 
 
 class _Cutter:
-    """Cuts records into fields."""
+    """Splits records into fields."""
 
     def __init__(self, delimiter: bytes, quotes: bool, chosen: list[int]) -> None:
         self._delimiter = delimiter
@@ -164,7 +164,7 @@ class _Cutter:
         return [*found, b""] if text.endswith(self._delimiter) else found
 
     def _quoted(self, text: bytes, at: int) -> tuple[bytes, int]:
-        """The field whose quote is there, and where it ends."""
+        """The quoted field at an offset, and its end."""
         end = csv_files.closing_quote(text, at + 1)
         if end < 0:
             raise invalid_argument("Quoted field has to end with quote followed by delim or end")
@@ -173,7 +173,7 @@ class _Cutter:
         return text[at + 1 : end].replace(b'""', b'"'), end + 1
 
     def _plain(self, text: bytes, at: int) -> tuple[bytes, int]:
-        """The field without quotes that begins there, and where it ends."""
+        """The unquoted field at an offset, and its end."""
         end = text.find(self._delimiter, at)
         end = len(text) if end < 0 else end
         field = text[at:end]
@@ -191,7 +191,7 @@ def _within_quotes(octets: np.ndarray) -> np.ndarray:
 
 
 def _positions(octets: np.ndarray, byte: int, within: np.ndarray | None) -> np.ndarray:
-    """Where a byte is that is not within quotes."""
+    """The offsets of a byte outside of quotes."""
     found = octets == byte
     return np.flatnonzero(found if within is None else found & ~within)
 
@@ -237,7 +237,7 @@ def _listed(fields: _Fields) -> list[bytes]:
 
 
 def _empty(fields: _Fields, missing: Sequence[bytes]) -> Any:
-    """Which fields are missing; None if none is."""
+    """A mask of the empty fields; None if there are none."""
     if isinstance(fields, Spans):
         octets = np.frombuffer(fields.whole, np.uint8)
         each = [_equal(octets, fields, text) for text in missing]
@@ -249,7 +249,7 @@ def _empty(fields: _Fields, missing: Sequence[bytes]) -> Any:
 
 
 def _equal(octets: np.ndarray, fields: Spans, text: bytes) -> np.ndarray:
-    """Which fields are this text."""
+    """A mask of the fields that are equal to a text."""
     found = fields.sizes == len(text)
     alike = np.flatnonzero(found)
     rows = octets[fields.starts[alike][:, None] + np.arange(len(text))]

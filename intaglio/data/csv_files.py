@@ -24,7 +24,7 @@ from intaglio.ops.text import numbers
 
 
 class Dialect(NamedTuple):
-    """How a file is written."""
+    """The format of a CSV file: delimiter, quoting, header."""
 
     delimiter: bytes
     quotes: bool
@@ -100,7 +100,7 @@ def quoted(line: bytes, delimiter: bytes) -> list[bytes] | None:
 
 
 def closing_quote(line: bytes, at: int) -> int:
-    """Where the quote is that ends a field; quotes written twice do not."""
+    """The offset of the closing quote of a field; doubled quotes do not close it."""
     while True:
         at = line.find(b'"', at)
         if at < 0 or line[at + 1 : at + 2] != b'"':
@@ -129,7 +129,7 @@ def converter(dtype: DType) -> Callable[[bytes, int], Any]:
 
 
 class _Columns:
-    """Which fields become components, and the defaults of empty ones."""
+    """The fields that become components, and the defaults of empty ones."""
 
     def __init__(
         self,

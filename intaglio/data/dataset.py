@@ -55,7 +55,7 @@ class DatasetV2:
 
 
 def checked(value: Any, name: str = "dataset") -> Dataset:
-    """An argument that must be a dataset. Raises TypeError for anything else."""
+    """The argument, checked to be a dataset. Raises TypeError for anything else."""
     if not isinstance(value, DatasetV2):
         raise TypeError(f"`{name}` must be a `tf.data.Dataset`, got {value!r}")
     return value  # type: ignore[return-value]  # the only kind there is
@@ -131,7 +131,7 @@ class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T])
         return _unpickled, (type(self).__name__, data, self.element_spec, options)
 
     def _inputs(self) -> list[Dataset]:
-        """The datasets whose options this one has too; classes of users name them."""
+        """The input datasets, whose options are merged; users' subclasses define it."""
         return []
 
     # -- iterating -----------------------------------------------------------------------
@@ -182,7 +182,7 @@ class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T])
     __autograph_builtin__ = staticmethod(builtin_functions.called)
 
     def get_single_element(self, name: str | None = None) -> T:
-        """The only element. Raises InvalidArgumentError if there is none, or another one."""
+        """The only element. Raises InvalidArgumentError unless there is exactly one."""
         tensors = raw.DatasetToSingleElement(
             self.handle_tensor, **element.output_attrs(self.element_spec), name=name
         )
@@ -261,7 +261,7 @@ class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T])
         output_signature: Any = None,
         name: str | None = None,
     ) -> Dataset[Any]:
-        """What `generator(*args)` yields, called again for every iteration.
+        """The values that `generator(*args)` yields; it is called again for every iteration.
 
         Raises TypeError if it is not callable, or without `output_types` or
         `output_signature`; InvalidArgumentError at an element that does not fit them.
@@ -413,7 +413,7 @@ class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T])
     ) -> Dataset[Any]:
         """`map_func` of every element, traced once.
 
-        With `num_parallel_calls` so many elements are computed at a time, in order unless
+        With `num_parallel_calls` this number of elements is computed concurrently, in order unless
         `deterministic=False`.
         """
         found = building.traced(map_func, self, "Dataset.map()")
@@ -469,7 +469,7 @@ class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T])
     def scan(
         self, initial_state: Any, scan_func: Function, name: str | None = None
     ) -> Dataset[Any]:
-        """Elements that `scan_func(state, element)` returns behind the next state."""
+        """The elements of the (next state, element) pairs that `scan_func(state, element)` returns."""
         return folding.scanned(self, initial_state, scan_func, name)
 
     @overload
@@ -481,7 +481,7 @@ class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T])
         self, map_func: Callable[..., Dataset[U]], name: str | None = None
     ) -> Dataset[U]: ...
     def flat_map(self, map_func: Function, name: str | None = None) -> Dataset[Any]:
-        """The elements of the datasets that `map_func` makes, one dataset after the other."""
+        """The elements of the datasets that `map_func` returns, one dataset after the other."""
         found = building.traced(map_func, self, "Dataset.flat_map()")
         return building.transformed(
             raw.FlatMapDataset,
@@ -606,7 +606,7 @@ class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T])
         return Dataset.zip((Dataset.range(start, most, name=name), self), name=name)
 
     def unique(self, name: str | None = None) -> Dataset[T]:
-        """The elements, without those that came before.
+        """The elements without repetitions.
 
         Raises TypeError unless they are int32, int64 or string tensors,
         InvalidArgumentError for elements of several.
@@ -620,7 +620,7 @@ class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T])
         return building.transformed(raw.UniqueDataset, "_UniqueDataset", self, name=name)
 
     def ignore_errors(self, log_warning: bool = False, name: str | None = None) -> Dataset[T]:
-        """The elements that can be computed."""
+        """The elements, without those whose computation fails."""
         return building.transformed(
             raw.IgnoreErrorsDataset,
             "_IgnoreErrorsDataset",
@@ -655,8 +655,8 @@ class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T])
         """Writes the elements to a folder, in TensorFlow's own form.
 
         `checkpoint_args` are those of a `tf.train.CheckpointManager`, without its
-        `checkpoint`: where the writing is goes to `directory` after every element, or after
-        every `checkpoint_interval` of them, which `step_counter` counts. A call that finds a
+        `checkpoint`: the position is saved to `directory` after every element, or after every
+        `checkpoint_interval` elements, which `step_counter` counts. A call that finds a
         checkpoint there continues from it. Raises ValueError for `checkpoint`.
         """
         late.storing.saved(self, path, compression, shard_func, checkpoint_args)

@@ -1,4 +1,4 @@
-"""Elements and their types: structures of tensors and composite values.
+"""Elements of datasets and their types: structures of tensors and composite values.
 
 In datasets tuples and mappings are structure, and lists are tensors, as
 in https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
@@ -64,7 +64,7 @@ def is_structure(value: Any) -> bool:
 
 
 def normalized(value: Any) -> Any:
-    """An element as the user wrote it with its leaves as tensors.
+    """A user's element with its leaves converted to tensors.
 
     Raises TypeError or ValueError for what cannot become a tensor.
     """
@@ -150,7 +150,7 @@ def is_dense(structure: Any) -> bool:
 
 
 def whole(structure: Any, arguments: tuple[Any, ...]) -> Any:
-    """The element that a mapped function has been given as its arguments."""
+    """The element, from the arguments of a mapped function."""
     return arguments if type(structure) is tuple else arguments[0]
 
 
@@ -164,7 +164,7 @@ def packer(structure: Any) -> Any:
 
 
 def compatible(one: Any, other: Any) -> Any:
-    """The most specific structure above both.
+    """The most specific common supertype of two structures.
 
     Raises TypeError if their structures differ or their types have no common supertype.
     """

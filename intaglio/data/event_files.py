@@ -24,7 +24,7 @@ _numbers = itertools.count()
 
 
 class EventWriter:
-    """The value behind a summary writer's handle: a file of events, written in the order given.
+    """The value of a summary writer's handle: a file of events, in the order in which they were added.
 
     Events wait until `max_queue` of them are there or `flush_millis` have passed; the threads
     of a program share a writer.
@@ -72,7 +72,7 @@ class EventWriter:
             _open.add(self)
 
     def add(self, event: Any) -> None:
-        """Adds an event, at the time of now if it has none. Raises FailedPreconditionError without a file."""
+        """Adds an event, with the current time if it has none. Raises FailedPreconditionError without a file."""
         event.wall_time = event.wall_time or time.time()
         with self._lock:
             if self._file is None:
@@ -91,13 +91,13 @@ class EventWriter:
         self._due = time.monotonic() + self._pause
 
     def flush(self) -> None:
-        """Writes the events that wait."""
+        """Writes the pending events."""
         with self._lock:
             if self._file is not None:
                 self._flush()
 
     def close(self) -> None:
-        """Writes the events that wait and ends the file."""
+        """Writes the pending events and closes the file."""
         with self._lock:
             file = self._file
             if file is not None:

@@ -18,7 +18,7 @@ from intaglio.type_specs.type_spec import TensorSpec
 def parse_example_dataset(
     features: Any, num_parallel_calls: Any = 1, deterministic: bool | None = None
 ) -> Callable[[Dataset], Dataset]:
-    """Takes batches of serialized Examples apart, for `Dataset.apply`.
+    """A transformation that parses batches of serialized Examples, for `Dataset.apply`.
 
     Raises ValueError without features, TypeError for a dataset of other elements.
 

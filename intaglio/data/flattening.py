@@ -1,4 +1,4 @@
-"""Datasets of datasets as one: flat_map, interleave."""
+"""The stages that flatten datasets of datasets: flat_map, interleave."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Inner:
 
 @op
 class FlatMapDataset(DatasetOp):
-    """The elements of the datasets that f makes of each element."""
+    """The elements of the datasets that f returns for each element."""
 
     signature = (
         "input_dataset: variant, other_arguments: *Targuments; f: func,"
@@ -186,7 +186,7 @@ class _Cycle:
             self._at, self._taken = (self._at + 1) % len(slots), 0
 
     def save(self) -> Any:
-        """The positions of the open datasets, and which one is next."""
+        """The positions of the open datasets, and the index of the next one."""
         inner = [s and s.save() for s in self._slots]
         return [inner, self._at, self._taken, self._ended]
 
@@ -234,7 +234,7 @@ class InterleaveDataset(DatasetOp):
 
 
 def _open_at_a_time(calls: int) -> int:
-    """How many datasets are open at a time if the user names no number, as TensorFlow has it."""
+    """TensorFlow's default for the number of datasets that are open concurrently."""
     return -(-cores() // 3) if calls == AUTOTUNE else calls
 
 

@@ -1,4 +1,4 @@
-"""Transformations with state, or with groups: reduce, scan, windows of one key, buckets.
+"""The methods of datasets with a state or groups: reduce, scan, group_by_window, buckets.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset.
 """
@@ -233,7 +233,7 @@ def bucketed(
 
 
 def _up_to(boundaries: Sequence[int], number: Any, structure: Any, padded_shapes: Any) -> Any:
-    """Padded shapes in which what the elements leave open is the bucket's boundary less one.
+    """Padded shapes in which open dimensions are the bucket's boundary minus one.
 
     Raises InvalidArgumentError at elements as long as the last boundary.
     """
@@ -261,7 +261,7 @@ def _up_to(boundaries: Sequence[int], number: Any, structure: Any, padded_shapes
 
 
 class Reducer:
-    """Three functions by which elements become one: the first state, the next, the result."""
+    """A reduction by three functions: the initial state, the next state, the result."""
 
     def __init__(
         self,

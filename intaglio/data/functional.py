@@ -1,7 +1,7 @@
 """Transformations by functions of elements: map, filter, scan, flat_map, interleave, reduce.
 
-The functions are graphs; they run compiled, on arrays, with what they capture behind the
-element's components.
+The functions are graphs that run compiled, on the arrays of the element's components followed by those
+of the captures.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def parallelism(num_parallel_calls: Any) -> int:
 
 
 def threads_for(calls: int, graph: Any, options: Options) -> int:
-    """How many calls to make at a time; AUTOTUNE: several if the graph calls Python or reads."""
+    """The number of concurrent calls; for AUTOTUNE several if the graph calls Python or reads files."""
     if calls == AUTOTUNE:
         nodes = [*graph.nodes, *[n for g in walk.nested(graph) for n in g.nodes]]
         waits = any(n.op.reaches_outside == "python" or late.ReadFile.is_op(n.op) for n in nodes)
@@ -103,7 +103,7 @@ def threads_for(calls: int, graph: Any, options: Options) -> int:
 
 @op
 class PrefetchDataset(DatasetOp):
-    """The elements, computed ahead on a thread."""
+    """The elements, prefetched by a thread."""
 
     signature = (
         "input_dataset: variant, buffer_size: int64; output_types: list(type),"
@@ -151,7 +151,7 @@ class MapDataset(DatasetOp):
 
 
 def _mapped(dataset: Stage, graph: Any, captured: Sequence[Any], name: str) -> Any:
-    """An element by its number, of a dataset whose elements can be had so."""
+    """An element by its index, for a dataset with random access."""
     direct = dataset.at
     if direct is None:
         return None

@@ -1,4 +1,4 @@
-"""Elements of one key together: in windows that become datasets, or reduced to one value."""
+"""The stages that group elements by key: in windows that become datasets, or reduced to one value."""
 
 from __future__ import annotations
 

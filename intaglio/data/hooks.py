@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DataHooks(Hooks):
-    """The references of specs and parts of datasets to the classes of values."""
+    """Calls from specs and stages of datasets to the classes of values."""
 
     dataset: type[Dataset]
     iterator: type[Iterator]

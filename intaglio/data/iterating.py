@@ -1,4 +1,4 @@
-"""Iterators and optionals as Python sees them, eagerly and in graphs.
+"""The Python classes of iterators and optionals, eager and in graphs.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Iterator and
 https://www.tensorflow.org/api_docs/python/tf/experimental/Optional.
@@ -34,7 +34,7 @@ T = TypeVar("T")
 
 
 class Iterator(CompositeTensor, Generic[T]):
-    """Goes through the elements of a dataset; a graph that takes it continues where others were.
+    """An iterator over the elements of a dataset, whose position Python code and graphs share.
 
     Eagerly the end is StopIteration; in graphs, and for `get_next`, OutOfRangeError. In a graph
     Python sees no end: ValueError after 32 elements taken outside of converted code.
@@ -140,7 +140,7 @@ class Iterator(CompositeTensor, Generic[T]):
         return self._resource
 
     def _checkpoint_values(self) -> dict[str, Any]:
-        """What a checkpoint keeps of the iterator."""
+        """The values of the iterator that a checkpoint saves."""
         state = np.empty((), object)
         state[()] = late.serializing.to_bytes(self._own_resource().save())
         return {"ITERATOR_STATE": state}
@@ -216,7 +216,7 @@ class Iterator(CompositeTensor, Generic[T]):
 
 
 def _named(error: errors.OpError, op: str) -> errors.OpError:
-    """The error as eager ops raise it."""
+    """The error in the form of an eager op's."""
     if "[Op:" not in error.message:
         error._message = f"{{{{function_node __wrapped__{op}_device_{DEVICE}}}}} {error.message} [Op:{op}] name: "
     return error
@@ -306,7 +306,7 @@ def _unpickled(data: bytes, element_spec: Any) -> Iterator:
 
 
 def begin(dataset: Any) -> Iterator[Any]:
-    """An iterator at the dataset's first element, eager or recorded."""
+    """An iterator at the dataset's first element, created eagerly or in a graph."""
     structure = dataset.element_spec
     if door.level().eager:
         resource = IteratorResource()

@@ -30,7 +30,7 @@ END = "End of sequence"
 
 
 class IteratorResource:
-    """The value behind an iterator's handle: an open stage and an element looked at early."""
+    """The value of an iterator's handle: an open stage, and an element that `has_next` has computed."""
 
     __slots__ = (
         "__weakref__",
@@ -61,7 +61,7 @@ class IteratorResource:
         self.count = 0
 
     def string_handle(self) -> bytes:
-        """What stands for the iterator where a graph takes one as a string."""
+        """The string that identifies the iterator in graphs."""
         with self._lock:
             if self._handle is None:
                 self._handle = b"iterator %d" % next(_numbers)
@@ -111,7 +111,7 @@ class IteratorResource:
             return found
 
     def next_of(self, types: Any) -> Element:
-        """The next element; the types declared are those of all if they are of one."""
+        """The next element, checked against the declared types."""
         element = self.next()
         if self._checked is not types:
             checked(element, types)

@@ -14,7 +14,7 @@ from intaglio.data.folding import Reducer
 
 
 def group_by_reducer(key_func: Callable[..., Any], reducer: Reducer) -> Apply:
-    """For each key what `reducer` makes of its elements, in the order of the keys.
+    """A transformation to one element for each key, computed by `reducer`, in the order of the keys.
 
     >>> total = tf.data.experimental.Reducer(
     ...     lambda key: tf.constant(0, tf.int64), lambda total, x: total + x, lambda total: total

@@ -1,4 +1,4 @@
-"""Options of datasets: how, not what, is computed.
+"""Options of datasets: how elements are computed, not which.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Options.
 """
@@ -15,7 +15,7 @@ DEBUGGED = threading.Event()
 
 
 class AutotuneAlgorithm(enum.Enum):
-    """Ways to choose parallelism and buffer sizes."""
+    """Algorithms that select parallelism and buffer sizes."""
 
     DEFAULT = 0
     HILL_CLIMB = 1
@@ -25,7 +25,7 @@ class AutotuneAlgorithm(enum.Enum):
 
 
 class AutoShardPolicy(enum.IntEnum):
-    """Ways to share a dataset among workers."""
+    """Policies for sharding a dataset among workers."""
 
     OFF = -1
     AUTO = 0
@@ -35,7 +35,7 @@ class AutoShardPolicy(enum.IntEnum):
 
 
 class ExternalStatePolicy(enum.Enum):
-    """What to do about state outside of the pipeline."""
+    """Policies for state outside of the pipeline."""
 
     WARN = 0
     IGNORE = 1
@@ -116,7 +116,7 @@ class _Group:
         object.__setattr__(self, "_is_frozen", True)
 
     def settings(self) -> dict[str, Any]:
-        """What has been set, as plain values."""
+        """The settings that have been set, as plain values."""
         found: dict[str, Any] = {}
         for name in [n for n in self._kinds if n in self.__dict__]:
             value = getattr(self, name)
@@ -139,7 +139,7 @@ class _Group:
 
 
 class AutotuneOptions(_Group):
-    """How parallelism and buffer sizes are chosen."""
+    """Options for the selection of parallelism and buffer sizes."""
 
     _kinds = {
         "autotune_algorithm": AutotuneAlgorithm,
@@ -152,7 +152,7 @@ class AutotuneOptions(_Group):
 
 
 class DistributeOptions(_Group):
-    """How a dataset is shared among workers."""
+    """Options for sharding a dataset among workers."""
 
     _kinds = {"auto_shard_policy": AutoShardPolicy, "num_devices": int}
 
@@ -192,19 +192,19 @@ _REWRITES = (
 
 
 class OptimizationOptions(_Group):
-    """Which rewrites of the pipeline TensorFlow makes; here stages run as they are written."""
+    """Options for TensorFlow's rewrites of pipelines; here pipelines are not rewritten."""
 
     _kinds = dict.fromkeys(_REWRITES, bool)
 
 
 class ThreadingOptions(_Group):
-    """How many threads work on a pipeline."""
+    """The number of threads of a pipeline."""
 
     _kinds = {"max_intra_op_parallelism": int, "private_threadpool_size": int}
 
 
 class ServiceOptions(_Group):
-    """How a data service is used."""
+    """Options for the data service."""
 
     _kinds = {"pinned": bool}
 
@@ -215,7 +215,7 @@ class Options(_Group):
     `deterministic`, `threading.private_threadpool_size`, `autotune.enabled`,
     `autotune.cpu_budget` and `experimental_warm_start` have an effect: parallel stages may
     return elements out of order, the number of threads, the value of `AUTOTUNE`, threads
-    that begin before the first element is asked for. The others are kept.
+    that start before the first element is requested. The others are stored without effect.
     """
 
     _kinds = {
@@ -251,7 +251,7 @@ class Options(_Group):
         return self.merged(options)
 
     def to_text(self) -> str:
-        """What has been set, as the text that graphs hold."""
+        """The settings that have been set, as the text that graphs store."""
         settings = self.settings()
         return repr(settings) if settings else ""
 

@@ -1,4 +1,4 @@
-"""Positions with elements: buffers, windows, pending errors."""
+"""Parts of saved positions: buffered elements, windows, pending errors."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _BLOCKS_PER_BATCH = 16  # of random numbers, generated at a time
 
 
 class Queue:
-    """The value behind a queue's handle; elements come out as they went in."""
+    """The value of a queue's handle: a first-in, first-out queue."""
 
     kind = "FIFOQueue"
     dtype = RESOURCE_MARKER
@@ -62,7 +62,7 @@ class Queue:
         self._items.extendleft(reversed(elements))
 
     def _kept(self) -> int:
-        """How many elements stay in while the queue is open."""
+        """The minimum number of elements that remain while the queue is open."""
         return 0
 
     def _stacked(self, column: list[Any]) -> Any:
@@ -75,7 +75,7 @@ class Queue:
 
     @property
     def closed(self) -> bool:
-        """True if nothing more is put in."""
+        """True if the queue accepts no more elements."""
         return self._closed
 
     def enqueue(self, elements: list[Element]) -> None:
@@ -95,7 +95,7 @@ class Queue:
                 self._changed.notify_all()
 
     def dequeue(self, count: int, up_to: bool = False) -> list[Element]:
-        """Takes `count` elements out, when they are there.
+        """Removes and returns `count` elements; waits for them.
 
         Raises OutOfRangeError if the queue is closed and has fewer; with `up_to` only if it
         has none.
@@ -122,7 +122,7 @@ class Queue:
         return found
 
     def dequeue_batch(self, count: int, up_to: bool) -> list[Any]:
-        """Takes elements out, each component stacked."""
+        """Removes elements, and returns each component stacked."""
         if not self._shapes:
             raise invalid_argument(
                 f"{self.kind}'s DequeueMany and DequeueUpTo require the components to have "
@@ -134,7 +134,7 @@ class Queue:
         return [self._stacked(list(c)) for c in zip(*elements, strict=True)]
 
     def close(self, cancel: bool) -> None:
-        """Refuses further elements; pending enqueues fail at once with `cancel`."""
+        """Closes the queue to new elements; pending enqueues fail at once with `cancel`."""
         with self._changed:
             self._closed = True
             self._cancelled = self._cancelled or cancel
@@ -142,7 +142,7 @@ class Queue:
 
 
 class PaddingQueue(Queue):
-    """Elements whose shapes differ are filled up with zeros when they are stacked."""
+    """A queue that pads elements of different shapes with zeros when they are stacked."""
 
     kind = "PaddingFIFOQueue"
 
@@ -156,7 +156,7 @@ class PaddingQueue(Queue):
 
 
 class PriorityQueue(Queue):
-    """The element with the lowest first component comes out first."""
+    """A queue that returns the element with the lowest first component."""
 
     kind = "PriorityQueue"
 
@@ -177,7 +177,7 @@ class PriorityQueue(Queue):
 
 
 class ShuffleQueue(Queue):
-    """Any element may come out, as long as enough stay in to choose from."""
+    """A queue that returns a random element, as long as enough remain."""
 
     kind = "RandomShuffleQueue"
 
@@ -242,7 +242,7 @@ class _Making(Op):
 
 @op
 class FIFOQueueV2(_Making):
-    """A queue whose elements come out as they went in."""
+    """A first-in, first-out queue."""
 
     signature = f"; {_ATTRS.format('')} -> handle: resource"
 
@@ -268,7 +268,7 @@ class PaddingFIFOQueueV2(_Making):
 
 @op
 class PriorityQueueV2(_Making):
-    """A queue whose lowest element comes out first."""
+    """A queue that returns the element with the lowest priority number first."""
 
     signature = (
         "; shapes: list(shape), component_types: list(type) = (), capacity: int = -1,"
@@ -287,7 +287,7 @@ class PriorityQueueV2(_Making):
 
 @op
 class RandomShuffleQueueV2(_Making):
-    """A queue of which any element may come out."""
+    """A queue that returns a random element."""
 
     signature = "; {} -> handle: resource".format(
         _ATTRS.format("min_after_dequeue: int = 0, seed: int = 0, seed2: int = 0, ")
@@ -320,7 +320,7 @@ class _Doing(Op):
 
 @op
 class QueueEnqueueV2(_Doing):
-    """Puts one element in."""
+    """Enqueues one element."""
 
     signature = "handle: resource, components: *Tcomponents; timeout_ms: int = -1 -> "
 
@@ -333,7 +333,7 @@ class QueueEnqueueV2(_Doing):
 
 @op
 class QueueEnqueueManyV2(_Doing):
-    """Puts the rows of the components in."""
+    """Enqueues the rows of the components."""
 
     signature = "handle: resource, components: *Tcomponents; timeout_ms: int = -1 -> "
 
@@ -355,7 +355,7 @@ def _row(value: Any) -> Any:
 
 @op
 class QueueDequeueV2(_Doing):
-    """Takes one element out."""
+    """Dequeues one element."""
 
     signature = (
         "handle: resource; component_types: list(type), timeout_ms: int = -1"
@@ -381,7 +381,7 @@ class _Batch(_Doing):
 
 @op
 class QueueDequeueManyV2(_Batch):
-    """Takes n elements out, stacked."""
+    """Dequeues n elements, stacked."""
 
     def kernel(self, handle, n, component_types):
         found = handle.dequeue_batch(int(n), False)
@@ -390,7 +390,7 @@ class QueueDequeueManyV2(_Batch):
 
 @op
 class QueueDequeueUpToV2(_Batch):
-    """Takes n elements out, or what a closed queue has left; stacked."""
+    """Dequeues n elements, or the remaining ones of a closed queue; stacked."""
 
     def kernel(self, handle, n, component_types):
         found = handle.dequeue_batch(int(n), True)
@@ -399,7 +399,7 @@ class QueueDequeueUpToV2(_Batch):
 
 @op
 class QueueCloseV2(_Doing):
-    """Nothing more is put in."""
+    """Closes a queue."""
 
     signature = "handle: resource; cancel_pending_enqueues: bool = False -> "
 
@@ -412,7 +412,7 @@ class QueueCloseV2(_Doing):
 
 @op
 class QueueSizeV2(_Doing):
-    """How many elements are in the queue."""
+    """The number of elements in the queue."""
 
     signature = "handle: resource; -> size: int32"
 

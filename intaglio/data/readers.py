@@ -1,4 +1,4 @@
-"""The datasets that are classes: of files, of databases, of random numbers.
+"""The public dataset classes: of files, of databases, of random numbers.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/TextLineDataset,
 https://www.tensorflow.org/api_docs/python/tf/data/TFRecordDataset and
@@ -40,7 +40,7 @@ class _FileDataset(Dataset):
 
 
 def _of_files(names: Any, read: Callable[[Any], Any], num_parallel_reads: Any) -> Any:
-    """What the files hold that a dataset names."""
+    """The contents of the files that a dataset names."""
 
     def of_file(name: Any) -> Any:
         return building.dataset_of_handle("_FileDataset", read(name), _LINES)
@@ -53,7 +53,7 @@ def _of_files(names: Any, read: Callable[[Any], Any], num_parallel_reads: Any) -
 
 
 def _checked(names: Any) -> Any:
-    """A dataset of file names. Raises TypeError for one of other elements."""
+    """The argument, checked to be a dataset of file names. Raises TypeError for other elements."""
     spec = names.element_spec
     if getattr(spec, "dtype", None) is not string:
         raise TypeError(

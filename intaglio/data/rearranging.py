@@ -1,4 +1,4 @@
-"""Stages that select or reorder elements: repeat, take, skip, shuffle, shard, zip."""
+"""The stages that select or reorder elements: repeat, take, skip, shuffle, shard, zip."""
 
 from __future__ import annotations
 
@@ -352,7 +352,7 @@ def _one_by_one(stages: Sequence[Stage], root: Root) -> Advance:
 
 @op
 class ZipDataset(DatasetOp):
-    """Elements side by side, as long as all datasets have one."""
+    """Tuples of the datasets' elements, up to the end of the shortest."""
 
     signature = f"input_datasets: N*variant; {OUTPUTS} -> handle: variant"
 

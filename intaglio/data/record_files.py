@@ -30,7 +30,7 @@ COMPRESSIONS = ("", "GZIP", "ZLIB", "SNAPPY")
 
 
 class _Inflated(io.RawIOBase):
-    """What a compressed file holds; closing it closes the file.
+    """A stream of the decompressed data of a file; closing it closes the file.
 
     `header` is the data's header format, as `zlib` takes it in `wbits`. Raises DataLossError for data
     of another form.
@@ -102,7 +102,7 @@ def check_compression(compression: str) -> None:
 
 
 def begins_record(head: bytes) -> bool:
-    """Whether bytes are the head of a record: a length with its checksum. No bytes are: of an empty file."""
+    """Whether bytes are the head of a record: a length with its checksum. True for an empty file."""
     if len(head) < HEAD:
         return not head
     return masked(crc32c(head[:8])) == LENGTH.unpack_from(head)[1]
@@ -128,7 +128,7 @@ def records(file: Any) -> Iterator[bytes]:
 
 
 def _starts(data: bytes) -> tuple[list[int], int]:
-    """Where the whole records begin, and where the first begins that is not whole."""
+    """The offsets of the complete records, and that of the first incomplete one."""
     starts: list[int] = []
     at, size, unpack = 0, len(data), LENGTH.unpack_from
     while at + HEAD <= size:
@@ -141,7 +141,7 @@ def _starts(data: bytes) -> tuple[list[int], int]:
 
 
 def _missing(data: bytes, offset: int) -> int:
-    """How many bytes the record lacks. Raises DataLossError if its length is corrupted."""
+    """The number of missing bytes of a record. Raises DataLossError if its length is corrupted."""
     if len(data) < HEAD:
         return 0
     length, check = LENGTH.unpack_from(data)
@@ -155,7 +155,7 @@ def _corrupted(offset: int, hint: str = "") -> Exception:
 
 
 def _checked(data: bytes, starts: np.ndarray, offset: int) -> Iterator[bytes]:
-    """The records whose checksums are right, up to the first whose are not."""
+    """The records up to the first one with a wrong checksum."""
     octets = np.frombuffer(data, np.uint8)
     lengths = _numbers(octets, starts, 8).view("<i8").ravel()
     ends = starts + HEAD + lengths
@@ -229,7 +229,7 @@ class RecordWriter:
 
     @property
     def closed(self) -> bool:
-        """True once the file is whole."""
+        """True once the file is complete."""
         return self._file.closed
 
     def write(self, record: bytes) -> None:
@@ -240,7 +240,7 @@ class RecordWriter:
             self._write_pending()
 
     def _write_pending(self) -> None:
-        """Hands the records so far to the file."""
+        """Writes the pending records to the file."""
         if not self._pending:
             return
         data = framed(self._pending)
@@ -254,7 +254,7 @@ class RecordWriter:
 
     @contextlib.contextmanager
     def _writing(self) -> Generator[None]:
-        """Errors of the file system become ours, and nothing of what was written stays."""
+        """Converts errors of the file system, and discards the incomplete file after one."""
         try:
             with files.explained(self._path):
                 yield
@@ -266,7 +266,7 @@ class RecordWriter:
             raise
 
     def flush(self) -> None:
-        """Hands what has been written to the file, which others see from now on."""
+        """Flushes the written records to the file, where other processes can read them."""
         self._write_pending()
         with self._writing():
             if self._zlib is not None:
@@ -276,7 +276,7 @@ class RecordWriter:
                 self._new.publish()
 
     def close(self) -> None:
-        """Ends the file."""
+        """Completes the file."""
         if self._file.closed:
             return
         self._write_pending()

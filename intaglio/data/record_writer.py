@@ -16,7 +16,7 @@ _COMPRESSIONS = ("", "GZIP", "ZLIB")
 
 
 class TFRecordOptions:
-    """How a TFRecord file is compressed; numbers are those of zlib.
+    """The compression options of a TFRecord file; numeric ones are those of zlib.
 
     Raises ValueError for a compression that does not exist.
 
@@ -105,12 +105,12 @@ class TFRecordWriter:
         self._writer.write(record.encode() if isinstance(record, str) else record)
 
     def flush(self) -> None:
-        """Hands what was written to the file."""
+        """Flushes the written records to the file."""
         self._check_open()
         self._writer.flush()
 
     def close(self) -> None:
-        """Ends the file."""
+        """Completes the file."""
         self._writer.close()
 
     def _check_open(self) -> None:

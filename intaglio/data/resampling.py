@@ -21,7 +21,7 @@ _SMOOTHING = 10  # how often each class counts as seen before the first element
 def resampled(
     dataset: Any, class_func: Callable[..., Any], target: Any, initial: Any, seed: Any
 ) -> Any:
-    """(class, element) pairs of which some are left out.
+    """(class, element) pairs, some of which are dropped to reach the target distribution.
 
     An element of class i is taken from the dataset as it is with probability m, and else from
     one in which it stays with probability a[i]: m * p + (1 - m) * a * p / sum is the target
@@ -64,7 +64,7 @@ def _one(like: Any) -> Any:
 
 
 def _estimated(classes: Any, wanted: Any) -> Any:
-    """The classes' shares among the elements seen so far."""
+    """The estimated distribution of classes, from the elements so far."""
     if not wanted.dims:
         raise ValueError(f"target_dist must be a vector, not of shape {wanted.shape}")
     count = wanted.dims[0]
@@ -84,7 +84,7 @@ def _estimated(classes: Any, wanted: Any) -> Any:
 
 
 def _acceptance(shares: Any, wanted: Any) -> Any:
-    """With what probability elements of each class stay, and how many are taken anyway."""
+    """The acceptance probability of each class, and the share of elements accepted unconditionally."""
     tiny = convert.to_tensor(np.finfo(wanted.dtype.numpy).tiny, wanted.dtype)
     ratios = raw.RealDiv(wanted, raw.Maximum(shares, tiny))
     ratios = raw.SelectV2(raw.Greater(wanted, raw.ZerosLike(wanted)), ratios, raw.ZerosLike(ratios))

@@ -1,4 +1,4 @@
-"""Datasets that are saved, loaded, or kept in a folder while they are used.
+"""The stages that save and load datasets, and snapshots.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/data/Dataset#save.
 """
@@ -80,7 +80,7 @@ class SaveDataset(Op):
 
 @op
 class SaveDatasetV2(DatasetOp):
-    """The elements, which are written to a folder as they come.
+    """The elements, each of which is written to a folder when it is computed.
 
     The position of an iterator includes how far the folder has been written.
     """
@@ -127,7 +127,7 @@ def _in_files(files: list[str], width: int, compression: str) -> Stage:
 def _read(
     folder: str, width: int, compression: str, call: Callable[..., Any], shared: Shared
 ) -> Opened:
-    """The elements in a folder, as the reader function puts the shards together."""
+    """The elements in a folder, in the order in which the reader function combines the shards."""
     parts = [(s,) for s in _shard_stages(folder, width, compression)]
     return Opened(call(dataset_of(parts))[0], shared)
 
@@ -180,7 +180,7 @@ def _of_types(source: Advance, types: Any, dims: Sequence[Dims]) -> Advance:
 
 @op
 class SnapshotDatasetV2(DatasetOp):
-    """The elements, kept in a folder: the first complete iteration writes them."""
+    """The elements, cached in a folder: the first complete iteration writes them."""
 
     signature = (
         "input_dataset: variant, path: string, reader_func_other_args: *Treader_func_args,"

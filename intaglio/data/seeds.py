@@ -18,7 +18,7 @@ _BLOCKS_PER_BATCH = 256  # blocks drawn at a time
 
 
 class Samples:
-    """The uint32 numbers of one Philox stream, one after the other."""
+    """An iterator over the uint32 numbers of one Philox stream."""
 
     __slots__ = ("_blocks", "_numbers", "_seeds", "_stream")
 
@@ -44,7 +44,7 @@ class Samples:
             return numbers.pop()
 
     def save(self) -> tuple[int, int, int]:
-        """The seeds, and how many numbers have been given."""
+        """The seeds, and the number of numbers already returned."""
         return *self._seeds, 4 * self._blocks - len(self._numbers)
 
     def restore(self, position: tuple[int, int, int]) -> None:
