@@ -42,7 +42,6 @@ class LogicalDeviceConfiguration(NamedTuple):
 
 
 CPU = PhysicalDevice("/physical_device:CPU:0", "CPU")
-LOGICAL_CPU = LogicalDevice("/device:CPU:0", "CPU")
 # The prefix of the devices of this process, and its first device, on which ops run by default.
 LOCAL = "/job:localhost/replica:0/task:0"
 DEVICE = f"{LOCAL}/device:CPU:0"

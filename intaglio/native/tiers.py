@@ -79,7 +79,7 @@ def is_profitable(graph: Graph) -> bool:
 def calls_before_native(calls: int) -> int:
     """The number of calls after which a graph changes over, if its compilation takes as long as `calls` calls.
 
-    Compilation begins after a quarter of it: a function that is called once or twice is not compiled.
+    Compilation begins after a fifth of them: a function that is called once or twice is not compiled.
     """
     return calls + max(calls // 4, min(calls, 2))
 

@@ -390,11 +390,6 @@ def _as_listed(value: DType | str) -> str:
     return f'"{value}"' if isinstance(value, str) else value.kernel_name
 
 
-def as_arrays(tensors: Sequence[Tensor]) -> list[np.ndarray]:
-    """The values of eager tensors."""
-    return [t._array for t in tensors]
-
-
 __all__ = [
     "DECLINED",
     "IMPLIED",

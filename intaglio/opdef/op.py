@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from intaglio.base.dtypes import ALL, BY_NAME, DType, bfloat16, resource
+from intaglio.base.dtypes import ALL, DType, bfloat16, resource
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.locks import lasting_lock
 from intaglio.opdef import complex_numbers, convert, door, raw, scalar, short_floats
@@ -472,8 +472,3 @@ def op(cls: type[C]) -> type[C]:
     """
     raw.register(cls())
     return cls
-
-
-def dtypes_named(text: str) -> tuple[DType, ...]:
-    """`"float32 int32"` as DTypes."""
-    return tuple([BY_NAME[n] for n in text.split()])

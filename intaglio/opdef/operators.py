@@ -201,15 +201,6 @@ def _differs(x: Tensor, y: Any) -> Any:
     return raw.NotEqual(x, y, incompatible_shape_error=False)
 
 
-def out_of_scope(tensor: Any) -> str:
-    """TensorFlow's message for a symbolic tensor used outside its graph."""
-    return (
-        f"{tensor!r} is out of scope and cannot be used here. Use return values, explicit Python locals or "
-        "TensorFlow collections to access it.\nPlease see https://www.tensorflow.org/guide/"
-        "function#all_outputs_of_a_tffunction_must_be_return_values for more information."
-    )
-
-
 def _defers(other: Any) -> bool:
     """True if the other operand has precedence: a higher `__array_priority__`."""
     return getattr(other, "__array_priority__", 0) > Tensor.__array_priority__
