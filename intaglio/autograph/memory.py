@@ -1,9 +1,9 @@
-"""Memory of the staged blocks inside one that is traced again.
+"""Memory of hidden state: what traces of nested blocks have found, for later traces of the outer block.
 
-A block that finds hidden state is traced again, and with it the blocks inside. They would find
-the same once more, each of them twice as often as the one around it. So each block remembers
-what those inside found: of these, in the order of their traces, as far as the locations are
-its own state as well. What lies inside the block itself is built again by each trace.
+A block that finds hidden state is traced again, together with its nested blocks. Without a memory the number
+of traces would double with each level of nesting. So each block stores the hidden state of its nested blocks,
+in the order of their traces, as far as the locations are its own state as well. Objects created inside the
+block are created again by each trace.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from intaglio.base.threads import Inherited
 
 
 class Memory:
-    """What a block found, and what the blocks inside it did."""
+    """The hidden state that a block and its nested blocks have found."""
 
     def __init__(self) -> None:
         self.hidden: list[Any] = []
@@ -30,11 +30,11 @@ class Memory:
         self._count = 0
 
     def begin(self) -> None:
-        """The block's body is traced from its beginning."""
+        """Called when a trace of the block's body begins."""
         self._count = 0
 
     def next_inside(self, code: Any) -> Memory:
-        """The memory of the next block inside, which comes from this code."""
+        """The memory of the next nested block, which comes from this code."""
         self._count += 1
         return self._inside.setdefault((self._count, code), Memory())
 
@@ -49,7 +49,7 @@ _memories = _Memories()
 
 @contextmanager
 def remembering(memory: Memory | None) -> Generator[None]:
-    """Blocks inside are remembered there; None begins a trace of its own."""
+    """Sets the memory for nested blocks; None begins a new trace."""
     _memories.open.append(memory)
     try:
         yield

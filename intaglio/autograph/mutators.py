@@ -1,4 +1,4 @@
-"""Which methods and functions of Python and NumPy change a container in place, and where."""
+"""The methods and functions of Python and NumPy that change a container in place, and the keys they write."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Namer:
-    """Gives out names that the function does not use: `if_body`, `if_body_1`, ..."""
+    """Generates names that the function does not use: `if_body`, `if_body_1`, ..."""
 
     def __init__(self, taken: set[str]) -> None:
         self.taken = set(taken)

@@ -1,4 +1,4 @@
-"""Values that only some paths through a graph compute: a typed value and a presence bit.
+"""Optional values, which only some paths through a graph compute: a typed value and a presence bit.
 
 A name that has no value, or is None, before a staged statement and is set by a part of it
 is a `Maybe` afterwards. Where there is no value its tensors are zeros that are never seen:
@@ -22,7 +22,7 @@ RESULT = "the function return value"
 
 
 class Maybe:
-    """A value with a bit, `present`; `why` is the error message if it is read while absent.
+    """A value with a presence bit, `present`; `why` is the error message for a read while it is absent.
 
     The value that a function returns needs no bit of its own, because the flag that it did
     return is one. `lacking` is the branch without a `return`, for the error if that one
@@ -107,7 +107,7 @@ def value_or(maybe: Maybe, default: Callable[[], Any]) -> Any:
 
 
 def known(value: Any) -> Any:
-    """What a Maybe would hold; any other value itself."""
+    """The value of a Maybe without a check; any other value itself."""
     return value.value if type(value) is Maybe else value
 
 

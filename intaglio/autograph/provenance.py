@@ -1,9 +1,9 @@
-"""Where an object comes from, as far as converted code marks it.
+"""The provenance of objects: created by the trace, older, or unknown.
 
-Converted code marks the objects it creates: a display, a comprehension, the call of a class.
-A result of unconverted code may be new, or come from a cache: nothing that can be
-read of the object decides it, since a debugger or a registry may refer to a new one as well. Any
-other object is older than the trace.
+Converted code marks the objects that it creates: by a display, a comprehension, the call of a class.
+A result of unconverted code is unknown: it may be new or come from a cache, and its reference count
+does not decide that, since a debugger or a registry may refer to a new object too. Any other object is
+older than the trace.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from intaglio.type_specs.grown_list import GrownList
 
 
 class Provenance(enum.Enum):
-    """Where an object comes from."""
+    """The provenance of an object."""
 
     CREATED = enum.auto()  # by converted code, in the innermost trace
     UNKNOWN = enum.auto()  # from a call of code that is not converted
@@ -48,12 +48,12 @@ _traces = _Traces()
 
 
 def begin_trace() -> None:
-    """From now on what is created belongs to a new trace."""
+    """Begins a new trace, to which objects created from now on belong."""
     _traces.open.append(_Trace())
 
 
 def end_trace() -> None:
-    """What is created belongs to the trace around the last one again."""
+    """Ends the innermost trace."""
     _traces.open.pop()
     if not _traces.open:
         _traces.holders.clear()
@@ -65,7 +65,7 @@ def in_trace() -> bool:
 
 
 def of(value: Any) -> Provenance:
-    """Where an object comes from. Tensors of graphs are created by the trace."""
+    """The provenance of an object. Tensors of graphs count as created by the trace."""
     if type(value) is SymbolicTensor:
         return Provenance.CREATED
     if _traces.open:
@@ -78,12 +78,12 @@ def of(value: Any) -> Provenance:
 
 
 def is_created(value: Any) -> bool:
-    """True for what converted code has created in the innermost trace."""
+    """True for an object that converted code has created in the innermost trace."""
     return of(value) is Provenance.CREATED
 
 
 def is_of_trace(value: Any) -> bool:
-    """True for what the innermost trace has created, and for what represents it in a block."""
+    """True for an object that the innermost trace has created, or that represents one in a block."""
     if is_created(value) or type(value) is GrownList:
         return True
     return bool(_traces.open) and id(value) in _traces.open[-1].packed

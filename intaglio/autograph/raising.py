@@ -1,9 +1,9 @@
 """`raise` and `assert` under tensors: the graph raises the user's own exception.
 
-The statement becomes a function of the names it reads, at the user's line. Where Python
-reaches it without a tensor's leave, it runs and raises. In a branch or loop body the graph
-gets an Assert that fails, and what fails it is the statement itself, run again on the values
-that the names have when the graph runs.
+The statement becomes a function of the names that it reads, at the user's line. If no tensor decides whether
+Python reaches it, it runs and raises while tracing. In a branch or loop body the graph gets an Assert that
+always fails, and whose error is raised by the statement itself, called with the values of the names when the
+graph runs.
 """
 
 from __future__ import annotations
@@ -89,11 +89,11 @@ class RaisedByGraph:
         self.sample = sample or self._raised(zeros)
 
     def record(self) -> None:
-        """Makes the graph raise, at the current point."""
+        """Records the exception at the current point of the graph."""
         self.unless(False)
 
     def unless(self, test: Any) -> None:
-        """Makes the graph raise unless the test holds."""
+        """Records the exception for the case that the test does not hold."""
         check_handlers(self.sample)
         name = convert.to_tensor(type(self.sample).__name__)
         node = raw.Assert(convert.to_tensor(test), [name, *self.tensors])
@@ -108,7 +108,7 @@ class RaisedByGraph:
         return error
 
     def _raised(self, values: list[Any]) -> Exception:
-        """What the statement raises with these values for the tensors."""
+        """The exception that the statement raises for these values of the tensors."""
         computed = dict(zip(map(id, self.tensors), values, strict=True))
         arguments = nest.map_structure(lambda v: computed.get(id(v), v), self.values)
         try:

@@ -1,4 +1,4 @@
-"""What is remembered of a value that a trace has read, and whether another value is the same."""
+"""Records of the values that a trace has read, and their comparison with later values."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _short.maxstring = _short.maxother = 60
 
 
 def is_plain(value: Any) -> bool:
-    """True for a Python value that is compared by what it says: a number, a text, a tuple of these."""
+    """True for a Python value that is compared by equality: a number, a string, a tuple of these."""
     kind = type(value)
     if kind in _PLAIN or isinstance(value, (enum.Enum, np.generic, np.dtype)):
         return True
@@ -39,7 +39,7 @@ def is_plain(value: Any) -> bool:
 
 
 class Kept:
-    """An object that a trace has read: referred to weakly, as traces keep nothing alive.
+    """A record of an object that a trace has read, by a weak reference, as traces keep nothing alive.
 
     Of arrays, tensors and functions there may be an equal one later: what they are is kept.
     """
@@ -77,7 +77,7 @@ def _size_of(value: Any) -> int:
 
 
 def _facts(function: FunctionType) -> tuple[Any, ...]:
-    """The code of a function, and the values that go with it."""
+    """The code of a function, its closure values and its defaults."""
     parts: list[Any] = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     for cell in function.__closure__ or ():
         try:
@@ -89,7 +89,7 @@ def _facts(function: FunctionType) -> tuple[Any, ...]:
 
 
 class _Object:
-    """An object by its identity."""
+    """A record of an object that is compared by identity."""
 
     __slots__ = ("reference",)
 
@@ -114,12 +114,12 @@ def _is_same_function(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
 
 
 def keep(value: Any) -> Any:
-    """What is remembered of a value: itself if it is plain, else a `Kept`."""
+    """The record of a value: the value itself if it is plain, else a `Kept`."""
     return value if is_plain(value) else Kept(value)
 
 
 def same(kept: Any, now: Any) -> bool:
-    """True if a value means to a trace what the remembered one does."""
+    """True if a value is interchangeable for a trace with the recorded one."""
     if type(kept) is Kept:
         return kept.is_same(now)
     if kept is now:
@@ -173,7 +173,7 @@ def elements(value: Any) -> list[Any]:
 
 
 def _step(value: Any) -> int:
-    """How far the samples of a container are from each other; 1 if all elements are."""
+    """The distance between the samples of a container; 1 if all elements are samples."""
     step = max(len(value) // MAX_ELEMENTS, 1)
     return step if step == 1 else step | 1
 
@@ -219,7 +219,7 @@ def _same_element(kept: Any, now: Any) -> bool:
 
 
 def shown(value: Any) -> str:
-    """A value, or what is remembered of one, in a few words."""
+    """A value, or the record of one, as short text."""
     if type(value) is Contents:
         return value.shown or f"a container of {value.count}"
     if type(value) is Kept:

@@ -1,11 +1,10 @@
-"""What a trace reads of Python's state: globals, variables of closures, attributes, items, containers.
+"""The reads of Python state by a trace: globals, closure variables, attributes, items, containers.
 
-Such values are part of the trace, and stay what they were when it was made. Converted code
-reports each read here; the innermost trace keeps what it read, where it can be found again and
-on which line it was read. Of code that is not converted the bytecode is looked at instead
-(`unconverted_reads`); what libraries read is not known.
+Such values are constants of the trace. Converted code reports each read here; the innermost trace records
+the value, the access path by which it can be read again, and the line. The reads of code that is not
+converted are found in its bytecode (`unconverted_reads`); the reads of libraries are not known.
 
-A read of what the trace has created or written itself is none: no later call depends on it.
+Reads of objects that the trace has created or written itself are not recorded: no later call depends on them.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ _GONE = object()
 
 
 class Recorder:
-    """The reads of one trace, while it is made."""
+    """Records the reads of one trace, while it is in progress."""
 
     def __init__(self, check_arrays: bool = False) -> None:
         self.check_arrays = check_arrays
@@ -115,7 +114,7 @@ class Recorder:
         return AccessPath(kind, None, key, parent, origin())
 
     def reach(self, value: Any, path: AccessPath) -> None:
-        """What is read of an object from now on is found through this path."""
+        """Sets the access path by which later reads of an object are recorded."""
         self.paths.setdefault(id(value), path)
         self.keep.append(value)
 
@@ -136,7 +135,7 @@ class Recorder:
             self._reach_elements(value, path)
 
     def _reach_elements(self, value: Any, path: AccessPath) -> None:
-        """Objects in a container are found by their index or key."""
+        """Sets the access paths of the objects in a container."""
         pairs = value.items() if isinstance(value, dict) else enumerate(value)
         if isinstance(value, (set, frozenset)):
             return
@@ -155,7 +154,7 @@ class Recorder:
             self._read(path, IS_NONE, value is None)
 
     def has(self, owner: Any, kind: str, key: Any, present: bool, origin: Any) -> None:
-        """Notes that it matters whether an owner has an attribute or item."""
+        """Notes a test whether an owner has an attribute or item."""
         ident = id(owner), kind, key
         if ident in self.known or ident in self.written or (id(owner), None, None) in self.written:
             return
@@ -177,7 +176,7 @@ class Recorder:
         self.keep.append(owner)
 
     def finished(self) -> tuple[Read, ...]:
-        """The reads, without those of what the trace itself has changed meanwhile."""
+        """The reads, without those of locations that the trace itself has changed."""
         if not (self.objects or self.reads or self.absorbed):
             return ()
         parents = {id(p.parent) for p in [*self.known.values(), *[r.path for r in self._all()]]}
@@ -214,7 +213,7 @@ def _reference(value: Any) -> Callable[[], Any]:
 
 
 def _is_fixed(path: AccessPath, value: Any) -> bool:
-    """True for functions and classes of modules: they are what they are, but in notebooks and scripts."""
+    """True for functions and classes of imported modules, which are assumed constant."""
     if not isinstance(value, (*_FUNCTIONS, ModuleType)) and not hasattr(value, "python_function"):
         return False
     return path.kind == GLOBAL and path.source.get("__name__") != "__main__"
@@ -251,7 +250,7 @@ def current() -> Recorder | None:
 
 
 def absorb(reads: Iterable[Read]) -> None:
-    """A trace calls another, and has read what that one has."""
+    """Adds the reads of a called trace to the current one."""
     recorder = _recorders.current
     if recorder is not None:
         recorder.absorbed += reads
@@ -265,7 +264,7 @@ def _callers() -> origins.Origin:
 
 
 def outer(value: Any, variable: Callable[[], Any], only_tested: bool = False) -> None:
-    """A name is read that is not the function's own; `variable` is a function that reads it too.
+    """Called for a read of a free name; `variable` is a function that reads it too.
 
     It may be `only_tested`: compared with None.
     """
@@ -282,7 +281,7 @@ def outer(value: Any, variable: Callable[[], Any], only_tested: bool = False) ->
 
 
 def _variable(variable: Callable[[], Any]) -> tuple[Any, str, str]:
-    """Where the variable is that a function reads: the cell or the globals, the kind, the name."""
+    """The location of a variable that a function reads: the cell or the globals, the kind, the name."""
     code, closure = variable.__code__, variable.__closure__
     if closure:
         return closure[0], CELL, code.co_freevars[0]
@@ -290,7 +289,7 @@ def _variable(variable: Callable[[], Any]) -> tuple[Any, str, str]:
 
 
 def attribute(owner: Any, name: str, value: Any) -> None:
-    """An attribute is read."""
+    """Called for a read of an attribute."""
     recorder = _recorders.current
     if recorder is None or (id(owner), ATTRIBUTE, name) in recorder.known:
         return
@@ -299,7 +298,7 @@ def attribute(owner: Any, name: str, value: Any) -> None:
 
 
 def tested(owner: Any, name: str, value: Any) -> None:
-    """An attribute is compared with None."""
+    """Called for a comparison of an attribute with None."""
     recorder = _recorders.current
     if recorder is None or not is_stored(owner, name, value):
         return
@@ -308,7 +307,7 @@ def tested(owner: Any, name: str, value: Any) -> None:
 
 
 def item(owner: Any, key: Any, value: Any) -> None:
-    """An item of a list, tuple, dictionary or a container of Python's library is read."""
+    """Called for a read of an item of a list, tuple, dictionary or a standard library container."""
     recorder = _recorders.current
     if recorder is None or not _has_items(owner, value):
         return
@@ -326,7 +325,7 @@ def item(owner: Any, key: Any, value: Any) -> None:
 
 
 def _has_items(owner: Any, value: Any) -> bool:
-    """True for containers whose items are found again by their keys."""
+    """True for containers whose items can be read again by key."""
     if isinstance(owner, np.ndarray):
         return isinstance(value, np.generic)
     return isinstance(owner, (list, tuple, dict)) or type(owner) in _INDEXED
@@ -337,7 +336,7 @@ def _is_key(key: Any) -> bool:
 
 
 def absent(owner: Any, key: Any, is_attribute: bool) -> None:
-    """An item or attribute is read that is not there."""
+    """Called for a read of an absent item or attribute."""
     if is_attribute:
         _presence(owner, ATTRIBUTE, key, False)
     else:
@@ -345,7 +344,7 @@ def absent(owner: Any, key: Any, is_attribute: bool) -> None:
 
 
 def contained(key: Any, owner: Any, present: bool) -> None:
-    """It is tested whether a container has an element or key."""
+    """Called for a test whether a container has an element or key."""
     recorder = _recorders.current
     if recorder is None:
         return
@@ -371,7 +370,7 @@ def _presence(owner: Any, kind: str, key: str, present: bool) -> None:
 
 
 def _has_plain_attributes(owner: Any) -> bool:
-    """True if it costs and changes nothing to ask whether an object has an attribute."""
+    """True if testing an object for an attribute runs no code of the user's."""
     kind = type(owner)
     if issubclass(kind, _WITHOUT_STATE) or (kind.__module__ or "").partition(".")[0] in _OWN:
         return False
@@ -379,7 +378,7 @@ def _has_plain_attributes(owner: Any) -> bool:
 
 
 def contents(value: Any, aspect: str = CONTENTS) -> None:
-    """All elements of a container are read, or the number of them."""
+    """Called for a read of all elements of a container, or of its length."""
     if not isinstance(value, _READABLE):
         return
     recorder = _recorders.current
@@ -403,7 +402,7 @@ _READING_ALL = frozenset(
 
 
 def called(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Code that is not converted is called: it reads the containers that it gets."""
+    """Called for a call of unconverted code, which reads its container arguments."""
     recorder = _recorders.current
     if recorder is None:
         return
@@ -462,7 +461,7 @@ def _method(owner: Any, name: str, args: tuple[Any, ...]) -> None:
 
 
 def _looked_up(owner: Any, key: Any) -> None:
-    """A dictionary is asked for an item that it may have."""
+    """Called for `dict.get` and the like."""
     try:
         if key in owner:
             item(owner, key, owner[key])
@@ -473,7 +472,7 @@ def _looked_up(owner: Any, key: Any) -> None:
 
 
 def _named(function: Any, owner: Any, name: str) -> None:
-    """`getattr` or `hasattr` looks for an attribute."""
+    """Called for `getattr` and `hasattr`."""
     if function is hasattr:
         _presence(owner, ATTRIBUTE, name, hasattr(owner, name))
         return
@@ -485,7 +484,7 @@ def _named(function: Any, owner: Any, name: str) -> None:
 
 
 def assigned(variable: Callable[[], Any]) -> None:
-    """The trace has assigned to a global, or to a variable of a function around the traced one."""
+    """Called for an assignment to a global, or to a variable of an enclosing function."""
     recorder = _recorders.current
     if recorder is not None:
         recorder.wrote(*_variable(variable))
@@ -493,7 +492,7 @@ def assigned(variable: Callable[[], Any]) -> None:
 
 
 def wrote(owner: Any, key: Any, is_attribute: bool, value: Any = None, read: Any = _GONE) -> None:
-    """The trace sets an attribute or item to a value, or deletes it.
+    """Called when the trace sets or deletes an attribute or item.
 
     `read` is what was there, where the statement has read it to change it.
     """
@@ -510,7 +509,7 @@ def wrote(owner: Any, key: Any, is_attribute: bool, value: Any = None, read: Any
 
 
 def _wrote_contents(owner: Any) -> None:
-    """The trace changes a container by a method."""
+    """Called when the trace changes a container by a method."""
     recorder = _recorders.current
     if recorder is not None:
         recorder.wrote(owner, ITEM, None)
@@ -525,7 +524,7 @@ _stored: weakref.WeakKeyDictionary[type, dict[str, str]] = weakref.WeakKeyDictio
 
 
 def is_stored(owner: Any, name: str, value: Any) -> bool:
-    """True if an attribute is kept somewhere, and not computed."""
+    """True if an attribute is stored, not computed."""
     if name.startswith("__"):
         return False
     kind = type(owner)

@@ -1,4 +1,4 @@
-"""Objects of data classes as structures: state of blocks, like named tuples."""
+"""Data class instances as structures of their fields, which can be state of blocks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Record:
         return cls(metadata[0], tuple(components))
 
     def instance(self) -> Any:
-        """An object with these fields. Nobody's `__init__` is called."""
+        """An object with these fields, created without calling `__init__`."""
         instance = object.__new__(self.kind)
         for field, value in zip(dataclasses.fields(self.kind), self.values, strict=True):
             object.__setattr__(instance, field.name, value)

@@ -29,7 +29,7 @@ _calls = _Calls()
 
 
 def set_tracer(tracer: Tracer | None) -> Tracer | None:
-    """Sets what makes traced functions of Python ones; None leaves recursion to Python.
+    """Sets the function that makes traced functions of Python functions; None leaves recursion to Python.
 
     Returns the previous tracer.
     """
@@ -40,7 +40,7 @@ def set_tracer(tracer: Tracer | None) -> Tracer | None:
 
 
 def enabled() -> bool:
-    """True where calls are to go through `call`."""
+    """True if converted code must execute calls by `call`."""
     return _calls.tracer is not None
 
 

@@ -1,8 +1,7 @@
 """Regions of staged code: the branch or loop body being recorded, and whether its end is reachable.
 
-A part that always raises has no end: nothing that follows in it is reached, and what it
-would have set is never seen. The exception that says so unwinds the user's code as it
-would unwind Python's, to the edge of the part.
+A region that always raises has no reachable end: the code that follows in it is dead, and so are its
+assignments. An exception, `Unreachable`, unwinds the user's code to the boundary of the region.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ class Recorded(Protocol):
     """The node that represents an exception in a graph; the exception has it as `MARK`."""
 
     def record(self) -> None:
-        """Makes the graph raise it, at the current point."""
+        """Records it at the current point of the graph."""
         ...
 
 
@@ -61,7 +60,7 @@ def current() -> Region | None:
 
 
 def ends(body: Callable[[], Any]) -> bool:
-    """Runs a part of staged code in the graph being recorded; True if its end is reached."""
+    """Runs a region of staged code in the graph being recorded; True if its end is reachable."""
     try:
         return _reached(body, Region(control_flow.recording()))
     except Unreachable:
@@ -84,7 +83,7 @@ def _reached(body: Callable[[], Any], region: Region) -> bool:
 
 
 def to_the_end(function: Callable[[], Any]) -> Any:
-    """What a traced function returns; None if the graph raises whatever happens."""
+    """The result of a traced function; None if the graph always raises."""
     graph = control_flow.recording()
     if graph is None:
         return function()

@@ -1,4 +1,4 @@
-"""What converted code does to Python's world while it is traced, which happens once and not at each call.
+"""Side effects of converted code while it is traced, which happen once and not at each call.
 
 Assignments to attributes, items and variables that outlive the trace, changes of containers, output,
 files, the clock and Python's random numbers: each is noted with its line. Counters can be
@@ -21,11 +21,11 @@ MODES = ("record", "error", "replay")
 
 
 class SideEffectError(RuntimeError):
-    """Under `effects("error")`: a traced function does what would happen once, and not at each call."""
+    """A traced function has a side effect, under `effects("error")`."""
 
 
 class SideEffect(NamedTuple):
-    """One effect: its kind, and the user's line that had it.
+    """A side effect: its kind, and the user's line.
 
     The kinds are `"attribute"`, `"item"`, `"variable"`, `"container"`, `"print"`, `"files"`, `"log"`,
     `"random"`, `"clock"` and `"iterator"`.
@@ -54,7 +54,7 @@ _STATE = "Keep it in a tf.Variable, or return the new value."
 
 
 class Counter:
-    """A number that the trace adds to, for which each call may do the same."""
+    """A number that the trace adds to, and that each call can add to."""
 
     __slots__ = ("amount", "find", "is_attribute", "key")
 
@@ -77,7 +77,7 @@ class Counter:
 
 
 class Policy:
-    """What happens to side effects of a trace."""
+    """The policy for side effects of traces."""
 
     def __init__(self) -> None:
         mode = os.environ.get("INTAGLIO_EFFECTS", "record")
@@ -104,7 +104,7 @@ class Effects:
 
     @property
     def keep_values(self) -> bool:
-        """Whether any of them may keep a value of the trace: all but printing."""
+        """Whether any of the effects may store a value of the trace, as all but printing do."""
         return any(kind != "print" for _, _, kind in self._found)
 
     @property
@@ -169,7 +169,7 @@ _of_modules: dict[str, str | None] = {}
 
 
 def _of_module(module: str) -> str | None:
-    """What functions of a module do, or None."""
+    """The kind of side effect of a module's functions, or None."""
     if module not in _of_modules:
         found = _BY_MODULE.get(module) or _BY_MODULE.get(module.rpartition(".")[0])
         _of_modules[module] = found
@@ -177,7 +177,7 @@ def _of_module(module: str) -> str | None:
 
 
 def kind_of_call(function: Any, args: tuple[Any, ...]) -> str | None:
-    """What a call of code that is not the user's does, or None if that is nothing of these kinds."""
+    """The kind of side effect of a call of library code, or None."""
     if type(function) is types.FunctionType:
         found = _of_module(function.__module__ or "")
         return None if found is None or function.__name__ in _HARMLESS else found

@@ -1,4 +1,4 @@
-"""Finds the syntax tree of a function in the user's file, with the user's line numbers."""
+"""Finds the syntax tree of a function in its source file, with the original line numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 class NoSourceError(Exception):
-    """The source of a function cannot be read, so that it cannot be converted."""
+    """The source of a function cannot be read."""
 
 
 class Found:

@@ -1,4 +1,4 @@
-"""Statements: `if`, `while` and `for` become functions passed to `ag__`, with their state named."""
+"""Conversion of statements: the blocks of `if`, `while` and `for` become functions passed to `ag__`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def is_generator(node: ast.AST) -> bool:
 
 
 class Around(NamedTuple):
-    """What a block has in common with the code around it."""
+    """The names that a block shares with the code around it."""
 
     modified: set[str]  # the symbols that the statement writes
     shared: Sequence[str]  # the names that it does not have for itself
@@ -54,7 +54,7 @@ class Around(NamedTuple):
 
 
 class Outside(NamedTuple):
-    """The names that a function reads and does not have itself."""
+    """The free names of a function."""
 
     variables: frozenset[str]  # of functions around it, and globals, if their values may change
     spaces: frozenset[str]  # of the user's modules and classes

@@ -21,7 +21,7 @@ _OUT_OF_BOUNDS = re.compile(r"slice index -?\d+ of dimension \d+ out of bounds\.
 
 
 class _OutOfBounds:
-    """Stands for an index out of bounds in the graph that is going to raise it."""
+    """The error of an index out of bounds, recorded into the graph that raises it."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -33,7 +33,7 @@ class _OutOfBounds:
         node.attrs = {**node.attrs, RAISES: self.exception}
 
     def exception(self, arrays: Any = None) -> Exception:
-        """What the op raises eagerly."""
+        """The error that the op raises eagerly."""
         return InvalidArgumentError(None, None, self.text)
 
 

@@ -1,4 +1,4 @@
-"""Whether converted code refuses what TensorFlow refuses, where a graph could do as Python does."""
+"""Strict mode: converted code rejects what TensorFlow rejects, although a graph could represent it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _strict = ContextVar("strict", default=os.environ.get("INTAGLIO_AUTOGRAPH") == "
 
 
 def is_strict() -> bool:
-    """True where lists and hidden state of staged blocks are refused."""
+    """True if growing lists and hidden state of staged blocks are rejected."""
     return _strict.get()
 
 

@@ -1,4 +1,4 @@
-"""What code reads that is run without being converted, found in its bytecode.
+"""The reads of unconverted code, found in its bytecode.
 
 Such code reports nothing. It is the `call` of Keras' layers, functions with `autograph=False`, generators, and what
 Python itself calls: `__getitem__`, `__bool__`, `__enter__`. When such code makes a node, its frame is on the
@@ -66,7 +66,7 @@ class _Load(NamedTuple):
 
 
 class _Loads(NamedTuple):
-    """What a piece of code loads."""
+    """The variables that a code object loads."""
 
     loads: tuple[_Load, ...]
     writes_items: bool
@@ -124,12 +124,12 @@ def _is_subscript(step: dis.Instruction) -> bool:
 
 
 def _last(step: dis.Instruction) -> str:
-    """The name that an instruction is about; the last one of those for two names at once."""
+    """The name of an instruction's operand; the last one of instructions for two names."""
     return step.argval[-1] if isinstance(step.argval, tuple) else str(step.argval)
 
 
 class _Scope(NamedTuple):
-    """Where the variables are of a call of some code."""
+    """The variables of a call of a code object."""
 
     code: CodeType
     names: dict[str, Any]  # its globals
@@ -192,7 +192,7 @@ def observer() -> Callable[[Node], None] | None:
 
 
 def _is_unconverted(frame: FrameType) -> bool:
-    """True for the user's code that no conversion has gone through."""
+    """True for user code that was not converted."""
     return _is_users(frame.f_code, frame.f_globals)
 
 
@@ -210,14 +210,14 @@ def _is_users(code: CodeType, names: dict[str, Any]) -> bool:
 def called(
     function: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] = _NO_KEYWORDS
 ) -> None:
-    """A function is called as it is by converted code, or by Python for it."""
+    """Called when converted code, or Python on its behalf, calls an unconverted function."""
     recorder = reads.current()
     if recorder is not None:
         _Scan(recorder).function(function, args, kwargs)
 
 
 def entered(manager: Any) -> Any:
-    """A context manager that is about to be entered: a generator in a decorator, or an object."""
+    """Called for a context manager that is about to be entered: a generator function, or an object."""
     if reads.current() is not None:
         if isinstance(manager, contextlib.AbstractContextManager) and hasattr(manager, "gen"):
             called(manager.func, manager.args, manager.kwds)  # type: ignore[attr-defined]  # of contextlib
@@ -234,7 +234,7 @@ _without_method: weakref.WeakKeyDictionary[type, set[str | tuple[str, ...]]] = (
 
 
 def implicit(value: Any, *names: str) -> None:
-    """Python calls methods of an object, those of these that its class has: `__len__`, `__bool__`."""
+    """Called when Python calls special methods of an object, such as `__len__` and `__bool__`."""
     recorder = reads.current()
     if recorder is None:
         return
@@ -289,7 +289,7 @@ _AS_DATA = ("__array__", "__float__", "__index__")
 
 
 def called_with(function: Any, args: Sequence[Any]) -> None:
-    """A function is called that calls special methods of its arguments."""
+    """Called for a function that calls special methods of its arguments."""
     if reads.current() is not None:
         names = _BY_ID.get(id(function), _AS_DATA)
         for value in args:
@@ -301,7 +301,7 @@ _stored_names: weakref.WeakKeyDictionary[type, set[str]] = weakref.WeakKeyDictio
 
 
 def computed(owner: Any, name: str) -> None:
-    """An attribute is read that a class may compute: by `__getattr__`, or by a descriptor's `__get__`."""
+    """Called for a read of an attribute that `__getattr__` or a descriptor's `__get__` may compute."""
     if reads.current() is None:
         return
     kind = type(owner)
@@ -336,7 +336,7 @@ def _computation(kind: type, name: str) -> tuple[FunctionType, Any] | None:
 
 
 class _Scan:
-    """Notes what functions read that call each other."""
+    """Notes the reads of functions, following the functions that they call."""
 
     def __init__(self, recorder: Recorder) -> None:
         self.recorder = recorder
@@ -345,7 +345,7 @@ class _Scan:
     def function(
         self, function: Any, args: tuple[Any, ...] = (), kwargs: Mapping[str, Any] = _NO_KEYWORDS
     ) -> None:
-        """Notes what a function reads, if it is the user's and was not converted."""
+        """Notes the reads of a function, if it is unconverted user code."""
         if type(function) is functools.partial:
             self.function(function.func, (*function.args, *args), {**function.keywords, **kwargs})
             return

@@ -1,9 +1,9 @@
 """Python loops with a tensor exit condition: remaining iterations become branches, or one staged loop.
 
 A Python loop has Python items: layers, keys, numbers that index lists. So its iterations are
-recorded one by one, each under the condition that no jump was taken before. Where that
-would make a graph too large, and the items can be rows of tensors, the iterations that are left
-become a loop over these.
+recorded one by one, each under the condition that no jump was taken before. If that would make the graph
+too large, and the items can be stacked as rows of tensors, the remaining iterations become a staged loop
+over these.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _column(values: Sequence[Any]) -> Any:
 
 
 def size(nodes: Sequence[Node]) -> int:
-    """How many ops the nodes are, with those of their branches and bodies."""
+    """The number of nodes, those of nested graphs included."""
     inner = [a for n in nodes for a in n.attrs.values() if isinstance(a, Graph)]
     return len(nodes) + sum([size(graph.nodes) for graph in inner])
 

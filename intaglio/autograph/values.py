@@ -1,4 +1,4 @@
-"""Names that have no value yet, and how converted code reads names."""
+"""Undefined names, and the functions by which converted code reads names."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from intaglio.opdef import raw
 
 
 class Undefined:
-    """Stands for a name that was not assigned: any use raises UnboundLocalError.
+    """The value of an unassigned name: any use raises UnboundLocalError.
 
-    Or for one whose value is unknown: any use raises TypeError with `why` then.
+    With `why` it is the value of a poisoned name: any use raises TypeError.
     """
 
     __slots__ = ("deleted", "symbol_name", "why")
@@ -60,7 +60,7 @@ class UndefinedReturnValue:
 
 
 def deletion(value: Any) -> str:
-    """What a message adds where a `del` statement took a name's value."""
+    """The addition to a message for a name that a `del` statement has unbound."""
     if type(value) is not Undefined or not value.deleted:
         return ""
     name = value.symbol_name

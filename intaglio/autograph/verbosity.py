@@ -1,4 +1,4 @@
-"""The log of conversion, up to the verbosity that is set.
+"""The log of conversion, with its verbosity.
 
 Follows https://www.tensorflow.org/api_docs/python/tf/autograph/set_verbosity.
 """
@@ -12,7 +12,7 @@ from intaglio.base.log import logger
 
 
 class _Verbosity:
-    """What `set_verbosity` has set, for the whole process."""
+    """The process-wide setting of `set_verbosity`."""
 
     level = int(os.environ.get("AUTOGRAPH_VERBOSITY") or 0)
     to_stdout = False
@@ -22,7 +22,7 @@ _verbosity = _Verbosity()
 
 
 def set_verbosity(level: int, alsologtostdout: bool = False) -> None:
-    """How much is logged about conversion, from now on.
+    """Sets how much is logged about conversion.
 
     0: only what could not be converted; 1: each function that is; 2: each call too; 3: the
     converted code too. Before the first call of this the environment variable

@@ -1,8 +1,8 @@
-"""Watches of what a staged block changes while it is traced.
+"""Watches: they record the locations that a staged block changes while it is traced.
 
-A watch remembers the value of each location that the block may change, so that the block can be
-traced again with those that changed as state (`hidden_state`). Converted code reports what
-it writes through the functions here.
+A watch records the old value of each location that the block may change, so that the block can be
+traced again with the changed locations as state (`hidden_state`). Converted code reports its writes
+through the functions of this module.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ class Seen:
 
     @property
     def elements(self) -> list[Any] | None:
-        """The elements of an ordinary list, None for what is none."""
+        """The elements of an ordinary list, None for any other value."""
         return self.contents if type(self.value) is list else None
 
     def is_grown(self) -> bool:
-        """True if the container that was there is longer or shorter, or has other elements.
+        """True if the container has another length or other elements.
 
         Items of dictionaries are locations of their own, and so may elements of lists be.
         """
@@ -119,7 +119,7 @@ class Seen:
         return self.is_grown() or self.is_poisoned() or self.location.get() is not self.value
 
     def restore(self) -> None:
-        """Puts back what was there."""
+        """Restores the old value."""
         if type(self.value) is GrownList:
             if self.contents is not None:
                 self.value.become(self.contents)
@@ -162,7 +162,7 @@ class Watch:
     def note(
         self, location: Location, certain: bool = False, where: Any = (), may_only: bool = False
     ) -> None:
-        """Remembers the value of a location, the first time."""
+        """Records the value of a location, unless it has been recorded before."""
         ident = location.ident
         known = self.seen.get(ident)
         if known is not None and known.may_only and where and not may_only:
@@ -208,7 +208,7 @@ _watches = _Watches()
 def watching(
     *blocks: Callable[..., Any], staged: bool = True, is_retrace: bool = True
 ) -> Generator[Watch]:
-    """A watch on what is traced meanwhile, and on the variables that the blocks see."""
+    """A context in which a new watch records changes, including those of the blocks' free variables."""
     watch = Watch(staged, is_retrace)
     for block in blocks:
         function: Any = inspect.unwrap(block)
@@ -238,12 +238,12 @@ def _note(location: Location, may_only: bool = False) -> None:
 
 
 def written(owner: Any) -> Any:
-    """`owner`, an attribute or item of which is about to be written or grown."""
+    """Returns `owner`, an attribute or item of which is about to be written or grown."""
     return _Written(owner) if in_trace() else owner
 
 
 def own(value: Any) -> Any:
-    """A value that is about to be changed in place: a staged block has its own.
+    """The block's own copy of a value that is about to be changed in place.
 
     Under other names the old one is poisoned from then on.
     """
@@ -269,7 +269,7 @@ def own(value: Any) -> Any:
 
 
 def _own_array(value: Any) -> Any:
-    """A copy of an array. Who else has the array does not see what becomes of the copy."""
+    """A copy of an array, whose changes are not visible through other references to the array."""
     if not in_block(value):
         if provenance.of(value) is not Provenance.OLDER:
             aliases.poison(value, ANOTHER_NAME.format("ndarray"))
@@ -304,28 +304,28 @@ def item(owner: Any, key: Any) -> Any:
 
 
 def iterated(value: Any) -> Any:
-    """`value`, all elements of which are about to be read."""
+    """Returns `value`, all elements of which are about to be read."""
     reads.contents(value)
     unconverted_reads.implicit(value, *unconverted_reads.ITERATING)
     return value
 
 
 def compared(value: Any) -> Any:
-    """`value`, which is about to be compared by its contents."""
+    """Returns `value`, which is about to be compared by its contents."""
     reads.contents(value)
     unconverted_reads.implicit(value, *unconverted_reads.COMPARING)
     return value
 
 
 def looked(owner: Any) -> Any:
-    """`owner`, an item of which is about to be read: a defaultdict may get one by that."""
+    """Returns `owner`, an item of which is about to be read; that may add one to a defaultdict."""
     if _watches.stack and isinstance(owner, collections.defaultdict):
         _note_contents(owner)
     return owner
 
 
 def created(value: Any) -> Any:
-    """`value`, which converted code has just created if it is a container or an iterator."""
+    """Returns `value`, which converted code has created if it is a container or an iterator."""
     is_view = isinstance(value, np.ndarray) and value.base is not None
     if in_trace() and isinstance(value, RETURNED) and not is_view:
         note_created(value)
@@ -357,7 +357,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 class _Written:
-    """Stands for an object in the target of an assignment, and reports what is written."""
+    """A proxy of an object in the target of an assignment, which reports the write."""
 
     __slots__ = ("_owner", "_read")
 
@@ -423,7 +423,7 @@ class _Written:
 
 
 def note_write(owner: Any) -> None:
-    """An object is about to be changed in place: possible aliases of it are poisoned."""
+    """Called before an object is changed in place: poisons its possible aliases."""
     for alias in aliases.may_aliases_of(owner):
         if _watches.stack and not aliases.is_copy(alias):
             is_ours = provenance.is_of_trace(alias)
@@ -433,14 +433,14 @@ def note_write(owner: Any) -> None:
 
 
 def note_location(owner: Any, key: Any, is_attribute: bool) -> None:
-    """A block has an attribute or item of its own, which it may write."""
+    """Notes an attribute or item that a block owns and may write."""
     location = _attribute(owner, key) if is_attribute else _item(owner, key)
     for watch in _watches.stack:
         watch.note(location)
 
 
 def note_attribute(owner: Any, name: str) -> None:
-    """An attribute is about to be written."""
+    """Called before an attribute is written."""
     if _watches.stack:
         _note(_attribute(owner, name))
 
@@ -473,7 +473,7 @@ def _set(owner: Any, key: Any) -> None:
 
 
 def _note_inside(owner: Any, method: str) -> None:
-    """A method of the user's is about to run that is not converted: it changes its object."""
+    """Called before an unconverted user method runs, which may change its object."""
     if _watches.stack and type(getattr(type(owner), method, None)) is FunctionType:
         for name, value in list(getattr(owner, "__dict__", {}).items()):
             note_attribute(owner, name)
@@ -482,7 +482,7 @@ def _note_inside(owner: Any, method: str) -> None:
 
 
 def _note_loss(owner: Any, key: Any) -> None:
-    """An item is about to be deleted: those after it move, and a dictionary has no such key."""
+    """Called before an item is deleted, which moves the items after it."""
     if isinstance(owner, CONTAINERS):
         _note_contents(owner)
     if type(owner) is not list:
@@ -495,7 +495,7 @@ def _note_contents(owner: Any, may_only: bool = False) -> None:
 
 
 def _elements(owner: Any, origin: Provenance) -> Elements:
-    """What a container holds; of a list that grows under the name that it has had before."""
+    """The contents of a container; those of a growing list are under the original list."""
     return Elements(None, (aliases.origin(owner),), _label(owner), origin)
 
 
@@ -530,7 +530,7 @@ def _is_variable(value: Any) -> bool:
 
 
 def note_changing(owner: Any, keys: Iterable[Any] | None = None) -> None:
-    """A container is about to be changed: at these keys, or anywhere."""
+    """Called before a container is changed, at these keys or anywhere."""
     if not _watches.stack:
         return
     if isinstance(owner, dict):
@@ -542,7 +542,7 @@ def note_changing(owner: Any, keys: Iterable[Any] | None = None) -> None:
 
 
 def note_call(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """A function is about to be called: it may write what it shares or is given."""
+    """Called before a function call, which may write the function's free variables and arguments."""
     if not (_watches.stack or aliases.any_may_alias()):
         return
     if isinstance(function, FunctionType):
@@ -582,14 +582,14 @@ def _note_native(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
 
 
 def note_created(value: Any) -> None:
-    """An object was created: writes to it inside the block are no state."""
+    """Called when an object was created: writes to it inside the block are no state."""
     provenance.note_created(value)
     for watch in _watches.stack:
         watch.created[id(value)] = value
 
 
 def note_returned(value: Any, new: bool) -> None:
-    """Unconverted code has returned a value: it has created it, or that is unknown."""
+    """Called when unconverted code has returned a value, which it has created or whose provenance is unknown."""
     if not in_trace():
         return
     if new and type(value) is not tuple:
@@ -605,20 +605,20 @@ def note_returned(value: Any, new: bool) -> None:
 
 
 def note_advance(iterator: Any) -> None:
-    """A block takes an item of an iterator."""
+    """Called when a block advances an iterator."""
     for watch in _watches.stack:
         watch.is_advancing |= id(iterator) in watch.received
 
 
 def note_copies(copies: dict[int, Any]) -> None:
-    """A block has these: what it writes to them is in its state. Lists may have to grow."""
+    """Notes the copies that a block works on: writes to them are in its state. Lists may have to grow."""
     own = {i: v for i, v in copies.items() if type(v) is not list}
     for watch in _watches.stack:
         watch.created.update(own)
 
 
 def in_block(value: Any) -> bool:
-    """True for what the innermost staged block has created or received."""
+    """True for an object that the innermost staged block has created or received."""
     return bool(_watches.stack) and _watches.stack[-1].is_inside(value)
 
 

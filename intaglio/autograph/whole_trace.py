@@ -1,6 +1,6 @@
 """The end of a whole trace: objects that became state are restored to Python objects.
 
-What may outlive the trace and changes in a staged block changes once, while it is traced,
+An object that may outlive the trace and that a staged block changes is changed once, by tracing,
 and not when the graph runs. At the end of the trace there is a warning for each such line.
 """
 
@@ -27,7 +27,7 @@ class _Change(NamedTuple):
     is_state: bool
 
     def is_lasting(self) -> bool:
-        """False for what each call sets again, before a block changes it or afterwards.
+        """False for a location that each call sets again, before or after a block changes it.
 
         A tensor of the graph that is left there raises where it is used.
         """
@@ -38,7 +38,7 @@ class _Change(NamedTuple):
 
 
 class _Trace:
-    """One trace, while it lasts."""
+    """The changes of a trace in progress."""
 
     def __init__(self, structures: Sequence[Any] = ()) -> None:
         # The containers that the traced function gets: copies of the caller's.
@@ -68,14 +68,14 @@ def is_open() -> bool:
 
 
 def leave(seen: Seen, value: Any) -> None:
-    """Notes what Python would have left in a location that outlives the trace."""
+    """Notes the value that Python would have left in a location that outlives the trace."""
     is_python = isinstance(value, Contents) or not has_tensor(value)
     if _traces.open and seen.location.may_outlive and is_python:
         _traces.open[-1].left.append((seen, value))
 
 
 def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
-    """Notes what a staged block changes, if it may outlive the trace.
+    """Notes a change by a staged block to a location that may outlive the trace.
 
     `is_renewed`: the trace has set it before. `is_state`: it is state of the block.
     """
@@ -96,7 +96,7 @@ def note_changed(seen: Seen, is_renewed: bool, is_state: bool) -> None:
 
 
 def traced(call: Callable[[], Any], structures: Sequence[Any] = ()) -> Any:
-    """What a traced call returns; `structures` are the containers in its arguments.
+    """The result of a traced call; `structures` are the containers in its arguments.
 
     Lists and numbers that became state are Python's again after it. A list has the graph's tensors then, as in TensorFlow: using them raises an error.
     """
