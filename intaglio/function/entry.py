@@ -383,7 +383,9 @@ def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[s
     arrays = list(guards.arrays)
     device = guards.device
     if device is None:
-        space["run"] = concrete.optimized_run()
+        run = concrete.optimized_run()
+        direct_run = getattr(run, "direct_run", None)  # of an XLA program
+        space["run"] = direct_run() if direct_run else run
         values = concrete.capture_arrays
         captures = [guards.name(array, "c") for array in values]
         concrete.taking_captures.append(

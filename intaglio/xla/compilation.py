@@ -14,10 +14,9 @@ from intaglio.opdef import raw
 from intaglio.runtime import interpreter
 from intaglio.xla import splitting
 from intaglio.xla.evaluator import NodeUntraceable
-from intaglio.xla.program import Programs
+from intaglio.xla.program import Programs, Run
 from intaglio.xla.transfers import fetched
 
-Run = Callable[..., tuple[Any, ...]]
 # What XLA's errors say where a device has no memory left.
 EXHAUSTED = "RESOURCE_EXHAUSTED"
 # Errors of the evaluator and of jax are raised, not fallen back from.
@@ -93,6 +92,12 @@ class Compiled:
             )
             self._instead = self._make()
         return self._instead
+
+    def direct_run(self) -> Run:
+        """What later calls may call instead: the program itself, if there is one that takes arrays alone."""
+        if self._instead is not None or self._device is not None:
+            return self
+        return self._programs.direct(self) or self
 
     @property
     def shapes(self) -> tuple[str, ...]:

@@ -107,7 +107,8 @@ def accelerator_memory(name: str) -> dict[str, int]:
 
 def accelerator_details(name: str) -> dict[str, Any]:
     """An accelerator's name, and its compute capability if it has one."""
-    found = device(name)
+    spec = DeviceSpec.from_string(name)  # a physical device, which may be hidden
+    found = [d for kind, d in accelerators() if kind == spec.device_type][spec.device_index or 0]
     capability = getattr(found, "compute_capability", None)
     details: dict[str, Any] = {"device_name": found.device_kind}
     if isinstance(capability, str):

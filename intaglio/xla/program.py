@@ -18,6 +18,7 @@ import numpy as np
 from jax.sharding import SingleDeviceSharding
 
 from intaglio.base import shapes
+from intaglio.base.device_spec import DeviceSpec
 from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
 from intaglio.cpython import is_sole_owner
@@ -39,6 +40,7 @@ from intaglio.xla.values import Untraceable
 MAX_PROGRAMS = 16
 # A variable, by the first input that it is; or all copies of one.
 Unit = int | tuple[int, ...]
+Run = Callable[..., tuple[Any, ...]]
 # An argument of at most so many integers may be part of a program.
 MAX_CONSTANT_ELEMENTS = 16
 
@@ -94,17 +96,23 @@ class Program:
         self._passed = [i for i in range(len(arrays)) if i not in left_out]
         self._checks = checks.Checks(graph) if _has_checks(graph) else None
         self.is_plain = not left_out and not streams and self._checks is None
+        self._has_one_output = len(graph.outputs) == 1
         function = self._outputs if self.is_plain else self._traced
         donated = () if self.is_plain or stays else (0,)
-        self._is_of_host = device is None and not stays and not _has_replicas(graph)
+        replicas_on = _kinds_of_replicas(graph)
+        self._is_of_host = device is None and not stays and replicas_on <= {"CPU"}
+        # Where jax puts arrays of the host that a mesh of the host's devices takes; None: where it wants.
+        self._home: Any = None
         shardings: dict[str, Any] = {}
         if device is not None:
             shardings = {"out_shardings": SingleDeviceSharding(device)}
-        elif (
-            self._is_of_host and jax.default_backend() != "cpu"
-        ):  # where jax would take an accelerator
-            here = SingleDeviceSharding(meshes.host_devices()[0])
-            shardings = {"in_shardings": here, "out_shardings": here}
+        elif self._is_of_host and jax.default_backend() != "cpu":  # jax would take an accelerator
+            host = meshes.host_devices()[0]
+            if replicas_on:
+                self._home = host
+            else:
+                here = SingleDeviceSharding(host)
+                shardings = {"in_shardings": here, "out_shardings": here}
         self._run = jax.jit(function, donate_argnums=donated, **shardings)
         # How far the program moves each stream, where that does not follow from data.
         self.distances: list[int | None] = [None] * len(streams)
@@ -125,9 +133,10 @@ class Program:
             for row, place in enumerate(positions)
         }
 
-    def _outputs(self, *arrays: Any) -> tuple[Any, ...]:
-        """The outputs of a graph that arrays alone go into."""
-        return tuple(self._traced((), (), arrays, ())[0])
+    def _outputs(self, *arrays: Any) -> Any:
+        """The outputs of a graph that arrays alone go into; one output by itself, which jax returns faster."""
+        outputs = self._traced((), (), arrays, ())[0]
+        return outputs[0] if self._has_one_output else tuple(outputs)
 
     def _traced(self, donated: Any, values: Any, arrays: Any, words: Any) -> Any:
         units = zip([*self._donated, *self._read], [*donated, *values], strict=True)
@@ -229,9 +238,30 @@ class Program:
 
     def plain(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The outputs of a program without variables and random numbers."""
-        if self._device is None:
-            return tuple(map(self._result_of, self._run(*arrays)))
-        return tuple(self._run(*self._here(arrays)))
+        found = self._run(*self._here(arrays))
+        return tuple(map(self._result_of, (found,) if self._has_one_output else found))
+
+    def direct(self, otherwise: Run | None = None) -> Run:
+        """A program of arrays alone as a function of them, with as few calls as can be.
+
+        `otherwise` is called instead where it raises an error.
+        """
+        run, result_of, plain = self._run, self._result_of, self.plain
+        has_one = self._has_one_output and self._device is None
+        swap, set_back = jax.enable_x64.swap_local, jax.enable_x64.set_local
+
+        def call(*arrays: Any) -> tuple[Any, ...]:
+            before = swap(True)  # as a context it costs a microsecond
+            try:
+                return (result_of(run(*arrays)),) if has_one else plain(arrays)
+            except Exception:
+                if otherwise is None:
+                    raise
+            finally:
+                set_back(before)
+            return otherwise(*arrays)
+
+        return call
 
     def __call__(self, arrays: Sequence[Any], words: Any) -> tuple[tuple[Any, ...], Any, Any]:
         """The outputs as arrays, the streams' positions after the call, and what `verify` takes.
@@ -260,7 +290,8 @@ class Program:
                     else self._of_variable(taken[u])
                     for u in self._donated
                 ]
-                outputs, changed, after = self._run(operands, *others)
+                with self._default_device():
+                    outputs, changed, after = self._run(operands, *others)
                 values = self._new_values(changed)
                 outputs = tuple([self._result_of(v) for v in outputs])
             except Exception as e:
@@ -299,7 +330,12 @@ class Program:
         """The program before XLA compiles it: `jax.stages.Lowered`."""
         if self.is_plain:
             return self._run.lower(*self._here(arrays))
-        return self._run.lower(*self.arguments(arrays, words))
+        with self._default_device():
+            return self._run.lower(*self.arguments(arrays, words))
+
+    def _default_device(self) -> Any:
+        """A context in which jax puts what is on no device where the program is."""
+        return _NOTHING if self._home is None else jax.default_device(self._home)
 
 
 def _precision() -> Any:
@@ -359,6 +395,7 @@ def _unit_of(key: Any) -> Unit | None:
     return key if isinstance(key, int) else None
 
 
+_NOTHING = nullcontext()
 _HOST_ARRAYS = (np.ndarray, np.generic)
 
 
@@ -408,7 +445,7 @@ class Programs:
         self._has_one = self._plain and all(shapes.known(v.dims) for v in graph.inputs)
         # The program of a graph that has one only, and its outputs if it takes arrays alone.
         self._fixed: Program | None = None
-        self._quick: Callable[[Sequence[Any]], tuple[Any, ...]] | None = None
+        self._quick: Run | None = None
 
     @property
     def programs(self) -> list[Program]:
@@ -426,16 +463,20 @@ class Programs:
         """The platform that programs run on: cpu, gpu or tpu."""
         return "cpu" if self._device is None else self._device.platform
 
+    def direct(self, otherwise: Run) -> Run | None:
+        """The only program of the graph as a function, if arrays alone go into it; see `Program.direct`."""
+        return self._fixed.direct(otherwise) if self._fixed and self._quick else None
+
     @property
     def constants(self) -> tuple[int, ...]:
         """The numbers of the arguments that are part of the programs."""
         return self._constants
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
-        before = jax.enable_x64.swap_local(True)  # as a context it costs a microsecond
+        if self._quick is not None:
+            return self._quick(*arrays)
+        before = jax.enable_x64.swap_local(True)
         try:
-            if self._quick is not None:
-                return self._quick(arrays)
             return self._called(arrays)
         except Untraceable:
             if not self._with_constants(arrays):
@@ -516,7 +557,7 @@ class Programs:
         self._programs[key] = found
         if self._has_one and not self._constants:
             self._fixed = found
-            self._quick = found.plain if found.is_plain else None
+            self._quick = found.direct() if found.is_plain else None
         if len(self._programs) > self._limit:
             if self._constants:
                 raise Untraceable(
@@ -596,11 +637,11 @@ def streams_of(graph: Graph) -> list[Node]:
     return [*found.values()]
 
 
-def _has_replicas(graph: Graph) -> bool:
-    """Whether devices of a mesh compute a part of the graph."""
-    return any(
-        [n.op.control_flow == "replicas" for g in (graph, *walk.nested(graph)) for n in g.nodes]
-    )
+def _kinds_of_replicas(graph: Graph) -> set[str]:
+    """The types of the devices of meshes that compute a part of the graph."""
+    nodes = [n for g in (graph, *walk.nested(graph)) for n in g.nodes]
+    names = [d for n in nodes if n.op.control_flow == "replicas" for d in n.attrs["devices"]]
+    return {DeviceSpec.from_string(name).device_type or "CPU" for name in names}
 
 
 def _has_checks(graph: Graph) -> bool:

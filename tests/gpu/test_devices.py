@@ -27,6 +27,8 @@ def test_a_hidden_gpu_is_absent(gpu):
     assert tf.config.get_visible_devices("GPU") == []
     assert tf.config.list_logical_devices("GPU") == []
     assert tf.config.list_physical_devices("GPU") != []
+    (first, *_) = tf.config.list_physical_devices("GPU")
+    assert "device_name" in tf.config.experimental.get_device_details(first)
     with tf.device(gpu):
         assert tf.constant(1.0).device == HOST
     with pytest.raises(RuntimeError, match="cannot be modified after being initialized"):
