@@ -228,8 +228,9 @@ def shown(value: Any) -> str:
             return value.text
         return f"another {value.kind.__name__}" if now is None else shown(now)
     if isinstance(value, Tensor):
-        array = getattr(value, "_array", None)
-        text = "" if array is None or array.size > 4 else f" {array.tolist()!r}"
+        array: Any = getattr(value, "_array", None)
+        has_numbers = isinstance(array, (np.ndarray, np.generic)) and array.size <= 4
+        text = f" {array.tolist()!r}" if has_numbers else ""
         return f"a tensor{text} of {value.dtype.name}, shape {value.shape}"
     if isinstance(value, np.ndarray):
         return (

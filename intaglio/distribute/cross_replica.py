@@ -132,7 +132,7 @@ class SeparateReplicas(CrossReplica):
                 pushed(Context(update.strategy, None, index)),
                 device(copy.device if door.level().eager else None),
             ):
-                results.append(update.of(copy, lambda given, i=index: of_replica(i, given)))
+                results.append(update.of(copy, lambda arguments, i=index: of_replica(i, arguments)))
         if not update.group:
             return tuple(results)
         return results[0] if len(results) == 1 else regrouped(results, Mirrored)

@@ -179,10 +179,10 @@ class SpmdReplica(ReplicaContext, CrossReplica):
             return (found,) * self.count
         return nest.map_structure(lambda v: MirroredLane(v) if self._is_inside(v) else v, found)
 
-    def _own_parts(self, given: Any) -> Any:
+    def _own_parts(self, arguments: Any) -> Any:
         """A structure with the running replica's values of those of all replicas."""
         return nest.map_structure(
-            lambda v: self.own(v) if isinstance(v, DistributedValues) else v, given
+            lambda v: self.own(v) if isinstance(v, DistributedValues) else v, arguments
         )
 
     def created(self, create: Callable[[], Any]) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -24,6 +24,7 @@ from intaglio.base.options import OPTIONS
 from intaglio.cpython import is_sole_owner
 from intaglio.ir import resources, walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.opdef.spec import Spec
 from intaglio.ops.random.philox import Stream
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
@@ -77,9 +78,12 @@ class Program:
             for i, a in enumerate(arrays)
             if isinstance(a, Resource)
         }
+        self._ids = [(i, id(arrays[i])) for i in self.variables]
         self.shapes = tuple([_shape(a) for a in arrays])
         self._specs = {i: arrays[i].spec for i in self.variables}
         values = [p for p in first_inputs.values() if arrays[p].initialized]
+        # Whether all variables had a value: they keep one, and the program is for them from then on.
+        self.has_values = len(values) == len(first_inputs)
         changed = {self.variables.get(i) for i in resources.written(graph)}
         self._group(arrays, set(values), stays)
         units: list[Unit] = [p for p in values if p not in self._rows]
@@ -181,6 +185,10 @@ class Program:
             return self._device.platform
         return "cpu" if self._is_of_host else jax.default_backend()
 
+    def variables_are(self, arrays: Sequence[Any]) -> bool:
+        """Whether the variables of a call are those that the program was made for."""
+        return all([id(arrays[i]) == found for i, found in self._ids])
+
     def _as_variable(self, unit: Unit, value: Any) -> Any:
         """A new value, divided among devices as the variable is."""
         shardings: dict[Any, Any] = self._copies if isinstance(unit, tuple) else self._shardings
@@ -272,8 +280,7 @@ class Program:
             return self.plain(arrays), (), ()
         others = self._others(arrays, words)
         variables = {p: arrays[p] for p in self._donated_positions}
-        # All threads lock in one order.
-        with _Locks([v.lock for v in sorted(variables.values(), key=id)]):
+        with _Locks(variables.values()):
             taken: dict[int, Any] = {}
             operands: list[Any] = []
             values = taken
@@ -348,12 +355,12 @@ def _precision() -> Any:
 
 
 class _Locks:
-    """A context that has all of these locks."""
+    """A context that has the locks of these variables: all threads lock in one order."""
 
     __slots__ = ("_had", "_locks")
 
-    def __init__(self, locks: Sequence[Any]) -> None:
-        self._locks = locks
+    def __init__(self, variables: Iterable[Any]) -> None:
+        self._locks = [v.lock for v in sorted(variables, key=id)]
         self._had: list[Any] = []
 
     def __enter__(self) -> None:
@@ -443,6 +450,9 @@ class Programs:
         self._constants = constants
         self._plain = not any(v.dtype.name == "resource" for v in graph.inputs)
         self._has_one = self._plain and all(shapes.known(v.dims) for v in graph.inputs)
+        # Whether a program depends on nothing but which variables are the same one; the last, if it does not.
+        self._has_known_shapes = all(_has_known_shape(v) for v in graph.inputs)
+        self._last: Program | None = None
         # The program of a graph that has one only, and its outputs if it takes arrays alone.
         self._fixed: Program | None = None
         self._quick: Run | None = None
@@ -505,7 +515,7 @@ class Programs:
         with self._lock:
             self._constants = possible
             self._programs.clear()
-            self._fixed = self._quick = None
+            self._fixed = self._quick = self._last = None
         return bool(self._constants)
 
     def ir(self, arrays: Sequence[Any], stage: str) -> Any:
@@ -535,15 +545,24 @@ class Programs:
         """The program for arrays of these shapes."""
         if self._fixed is not None:
             return self._fixed
+        last = self._last
+        if last is not None and last.variables_are(arrays):
+            return last
         key = tuple([a.shape for a in arrays]) if self._plain else _key(arrays)
+        is_new = False
         with self._lock:
             if self._constants:
                 key = (*key, *[fetched(arrays[i]).tobytes() for i in self._constants])
             found = self._programs.get(key)
             if found is not None:
                 self._programs.move_to_end(key)
-                return found
-            found = self._new(key, arrays)
+            else:
+                found = self._new(key, arrays)
+                is_new = True
+            is_lasting = self._has_known_shapes and not self._constants and found.has_values
+            self._last = found if is_lasting else None
+        if not is_new:
+            return found
         for observe in collectives.OBSERVERS:
             lowered = found.lowered(arrays, self.words())
             observe(self.graph.name, lowered.compile().as_text())
@@ -607,6 +626,14 @@ class Programs:
     def words(self) -> Any:
         """The positions of the graph's streams, as programs take them."""
         return words_of([interpreter.kept(s, SERVICES.stream).take(0) for s in self._streams])
+
+
+def _has_known_shape(value: Any) -> bool:
+    """Whether an input of a graph has one shape, or is a variable that has."""
+    if value.dtype.name != "resource":
+        return shapes.known(value.dims)
+    contents = value.spec.value
+    return isinstance(contents, Spec) and shapes.known(contents.shape)
 
 
 def _may_be_constant(array: Any) -> bool:

@@ -514,3 +514,25 @@ def test_casts_of_numbers_that_an_integer_dtype_does_not_have(dtype, wanted):
     # TensorFlow 2.21 was asked: with jit_compile=True it gives these, without it wraps around.
     x = tf.constant([-7.5, -1e19, 1.5, 200.0, 70000.0, 3e19, -np.inf, np.nan])
     assert compiled(lambda x: tf.cast(x, dtype), x).numpy().tolist() == wanted
+
+
+def test_a_variable_that_gets_its_first_value():
+    """The program of the first call has no value of the variable; those of later calls have one."""
+    handle = tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[2], shared_name="first value")
+    other = tf.Variable(1.0)
+
+    @tf.function(jit_compile=True)
+    def f(x, is_first):
+        if is_first:
+            tf.raw_ops.AssignVariableOp(resource=handle, value=x)
+        else:
+            before = tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.float32)
+            tf.raw_ops.AssignVariableOp(resource=handle, value=before + x)
+        other.assign_add(1.0)
+
+    for count in range(4):
+        f(tf.constant([1.0, 2.0]), count == 0)
+        f(tf.constant([1.0, 2.0]), False)
+        value = tf.raw_ops.ReadVariableOp(resource=handle, dtype=tf.float32)
+        np.testing.assert_array_equal(value.numpy(), [2.0 * (count + 1), 4.0 * (count + 1)])
+        assert float(other) == 1.0 + 2.0 * (count + 1)
