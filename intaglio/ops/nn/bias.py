@@ -65,7 +65,6 @@ def _infer(value: Spec, bias: Spec, data_format: str) -> Spec:
 class BiasAdd(Op):
     """value + bias, the bias along the channels."""
 
-    native_exact = True
     signature = "value: T, bias: T; data_format: str = 'NHWC' -> output: T"
     T = NUMERIC
 

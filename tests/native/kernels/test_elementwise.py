@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 
 from intaglio import tf
 from intaglio.base.errors import InvalidArgumentError
+from intaglio.native.kernels import elementwise
 from intaglio.native.kernels.elementwise import FusedKernel, canonical_axes
 from intaglio.native.runtime import entry
+from intaglio.opdef import machine_code, raw
 from intaglio.optimize.pipeline import optimize
 
 
@@ -147,3 +149,29 @@ def test_short_innermost_axes(lead, around, inner, dtype, data):
     ):
         assert mine.dtype == theirs.dtype
         np.testing.assert_array_equal(np.asarray(mine), np.asarray(theirs))
+
+
+REPLACED = sorted(
+    name
+    for name, op in raw.catalogue().items()
+    if op.native_exact and op.plain and {"kernel", "scalar"} <= op.rules.keys()
+)
+
+
+@pytest.mark.parametrize("name", REPLACED)
+def test_kernels_that_loops_replace_are_expressions_of_vectors(name):
+    op = raw.find(name)
+    integral = name in ("LeftShift", "RightShift", "FloorDiv", "TruncateDiv")
+    dtypes = [np.dtype(np.int32 if integral else np.float32)] * len(op.input_names)
+    if name == "SelectV2":
+        dtypes[0] = np.dtype(np.bool_)
+    loop = elementwise.exact(op, tuple(dtypes), ())
+    # Integers are divided under a guard.
+    assert loop is not None or name in ("FloorDiv", "TruncateDiv")
+
+
+def test_a_sum_with_a_bias_is_no_loop_over_vectors(monkeypatch):
+    monkeypatch.setattr(machine_code, "IN_BACKGROUND", False)
+    monkeypatch.setattr(machine_code, "MIN_TOTAL_WORK", 0)
+    result = tf.nn.bias_add(tf.ones([600, 100]), tf.range(100.0))
+    np.testing.assert_array_equal(result, np.ones([600, 1]) + np.arange(100))
