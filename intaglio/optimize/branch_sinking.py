@@ -39,7 +39,35 @@ def evaluated_with_branches(
         if extended is found or _size(extended) > MAX_NODES:
             break
         found = evaluated(extended, [None] * len(extended.inputs), kept)
-    return found
+    return without_unused_results(found)
+
+
+def without_unused_results(graph: Graph) -> Graph:
+    """The graph without results of branches that are unused and have shapes that depend on data."""
+    graph = map_attached(graph, lambda node, attribute, inner: without_unused_results(inner))
+    used = {id(v) for v in graph.outputs} | {id(v) for n in graph.nodes for v in n.inputs}
+    new, changed = Rewriter(graph), False
+    for node in graph.nodes:
+        kept = [v for v in node.outputs if id(v) in used or not _is_open(v)]
+        if node.op.control_flow != "branch" or len(kept) == len(node.outputs):
+            new.keep(node)
+            continue
+        places = [v.index for v in kept]
+        bodies = [
+            prune(Graph(g.name, g.inputs, g.nodes, [g.outputs[i] for i in places]))
+            for _, g in graphs_of(node)
+        ]
+        attrs = with_graphs(node, bodies)
+        types = {"output_shapes": (), "Tout": tuple([v.dtype for v in kept])}
+        attrs |= {k: v for k, v in types.items() if k in attrs}
+        inputs, control = new.values(node.inputs), new.control(node)
+        specs = [v.spec for v in kept]
+        reduced = new.add(derived(node, inputs, attrs=attrs, specs=specs, control=control))
+        for old, value in zip(kept, reduced.outputs, strict=True):
+            new.substitute(old, value)
+        new.absorb([node], reduced)
+        changed = True
+    return prune(new.result()) if changed else graph
 
 
 def sunk(graph: Graph) -> Graph:

@@ -95,3 +95,25 @@ def test_effects_keep_their_order() -> None:
         for a, b in zip(own, other(tf.constant(x)), strict=True):
             np.testing.assert_array_equal(a, b.numpy())
         assert first.numpy() == second.numpy()
+
+
+def test_unused_results_of_unlike_shapes_go() -> None:
+    """What branches give besides stays, and so do their effects."""
+    count = tf.Variable(0)
+
+    def f(x: Any) -> Any:
+        def one() -> Any:
+            count.assign_add(1)
+            return x[:2], tf.reduce_sum(x)
+
+        return tf.cond(tf.reduce_sum(x) > 0, one, lambda: (x, tf.reduce_max(x)))[1]
+
+    concrete = tf.function(f).get_concrete_function(tf.TensorSpec([4], tf.float32))
+    graph = concrete.frozen
+    found = evaluated_with_branches(graph, [None] * len(graph.inputs))
+    (branch,) = [n for n in found.nodes if n.op.control_flow == "branch"]
+    assert [v.dims for v in branch.outputs] == [()]
+    for x in (np.ones(4, np.float32), -np.ones(4, np.float32)):
+        (value,) = interpreter.run_graph(found, [x, *concrete.capture_arrays])
+        np.testing.assert_array_equal(value, x.sum() if x[0] > 0 else x.max())
+    assert count.numpy() == 1
