@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from intaglio.ir.extraction import Within, extracted
@@ -47,14 +48,28 @@ def outline(
     within: Within = is_number,
     fuel: Fuel | None = None,
 ) -> Graph:
-    """The graph with a node of type `op` for each cluster, everything after what it needs.
+    """The graph with a node of type `op` for each cluster, everything after what it needs, effects in their order.
 
-    No cluster may depend on itself through nodes outside. `within` selects the inputs of nodes that are
+    A cluster that depends on itself through nodes outside is left out: by values, control inputs, or because
+    effects wait for each other. `within` selects the inputs of nodes that are
     constants and become part of a body. The new node has the name and provenance of the cluster's last one.
     """
     fuel = fuel or Fuel()
     clusters = [c for c in clusters if fuel.burn()]
-    return _Outlining(graph, clusters, op, within).graph() if clusters else graph
+    while clusters:
+        try:
+            return _Outlining(graph, clusters, op, within).graph()
+        except _DependsOnItself as found:
+            clusters = [c for c in clusters if c is not found.cluster]
+    return graph
+
+
+class _DependsOnItself(Exception):
+    """A cluster needs what needs the cluster."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        super().__init__()
+        self.cluster = cluster
 
 
 class _Outlining:
@@ -69,6 +84,14 @@ class _Outlining:
         self.new = Rewriter(graph)
         self.users = self._users()
         self.done: set[int] = set()  # nodes that are there, or part of one that is
+        # The nodes and clusters that wait, each for the next one, by id.
+        self.waiting: dict[int, Node | Cluster] = {}
+        self.effect_before = self._effects()
+
+    def _effects(self) -> dict[int, Node]:
+        """For each node with effects the one before it."""
+        effects = [n for n in self.old.nodes if n.op.stateful]
+        return {id(node): before for before, node in itertools.pairwise(effects)}
 
     def _users(self) -> dict[int, set[int]]:
         """For each value of a cluster those that take it, clusters or nodes, as ids; 0 for the caller."""
@@ -109,9 +132,11 @@ class _Outlining:
             cluster = self.home.get(id(node))
             missing = self._missing(node) if cluster is None else self._missing_outside(cluster)
             if missing:
+                self._wait(cluster or node)
                 waiting += missing
                 continue
             waiting.pop()
+            self.waiting.pop(id(cluster or node), None)
             if cluster is None:
                 self.done.add(id(node))
                 self.new.keep(node)
@@ -119,16 +144,27 @@ class _Outlining:
                 self.done.update([id(n) for n in cluster.nodes])
                 self._fuse(cluster)
 
+    def _wait(self, unit: Node | Cluster) -> None:
+        """Notes that a node or cluster waits for others. Raises _DependsOnItself if these wait for it."""
+        if id(unit) in self.waiting:
+            keys = [*self.waiting]
+            circle = [self.waiting[key] for key in keys[keys.index(id(unit)) :]]
+            raise _DependsOnItself(next(w for w in circle if isinstance(w, Cluster)))
+        self.waiting[id(unit)] = unit
+
     def _missing(self, node: Node) -> list[Node]:
         """What has to come before a node, and is not there yet."""
         done = self.done
         missing = [v.node for v in node.inputs if id(v.node) not in done]
+        before = self.effect_before.get(id(node))
+        if before is not None and id(before) not in done:
+            missing.append(before)
         return [c for c in node.control if id(c) not in done] + missing if node.control else missing
 
     def _missing_outside(self, cluster: Cluster) -> list[Node]:
         """What has to come before a cluster, and is not there yet."""
         home, done = self.home, self.done
-        return [
+        missing = [
             value.node
             for member in cluster.nodes
             for index, value in enumerate(member.inputs)
@@ -136,6 +172,15 @@ class _Outlining:
             and home.get(id(value.node)) is not cluster
             and not self.within(member, index)
         ]
+        for member in cluster.nodes:
+            before = self.effect_before.get(id(member))
+            if (
+                before is not None
+                and id(before) not in done
+                and home.get(id(before)) is not cluster
+            ):
+                missing.append(before)
+        return missing
 
     def _fuse(self, cluster: Cluster) -> None:
         own_ids = {id(cluster)}

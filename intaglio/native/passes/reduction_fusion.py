@@ -113,7 +113,8 @@ class _Fusion:
     def _groups(self) -> list[list[tuple[Node, _Producers]]]:
         """Reductions that may be one node: none of them needs another, even through others.
 
-        The level of a node is the number of reductions before it, on the longest path.
+        The level of a node is the number of reductions before it, on the longest path: of values, control
+        inputs, and effects, which keep their order.
         """
         reductions = {id(n): (axes, self._producers(n)) for n, axes in self._reductions()}
         if not any(self._is_worth_it(found) for _, found in reductions.values()) and (
@@ -121,6 +122,7 @@ class _Fusion:
         ):
             return []
         levels: dict[int, int] = {}
+        effects = 0
         groups: dict[tuple[object, ...], list[list[tuple[Node, _Producers]]]] = {}
         for node in self.old.nodes:
             level = 0
@@ -128,6 +130,8 @@ class _Fusion:
                 level = max(level, levels[id(value.node)])
             for other in node.control:
                 level = max(level, levels[id(other)])
+            if node.op.stateful:
+                level = effects = max(level, effects)
             if id(node) in reductions:
                 level += 1
                 axes, found = reductions[id(node)]
