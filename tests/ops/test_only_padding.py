@@ -128,3 +128,90 @@ def test_gradient_of_mirrored_padding(seed, mode, dtype):
     np.add.at(want, where.reshape(-1), x.reshape(-1))
     tolerance = 2e-2 if dtype == "float16" else 1e-5
     np.testing.assert_allclose(got.reshape(-1), want, rtol=tolerance, atol=tolerance * 30)
+
+
+INF, NAN = np.inf, np.nan
+# (strides, padding, dilations, groups)
+WINDOWS: list[tuple[int, Any, int, int]] = [
+    (1, "SAME", 1, 1),
+    (2, "SAME", 1, 1),
+    (1, "SAME", 2, 1),
+    (1, [[0, 2], [1, 1]], 1, 1),
+    (1, "SAME", 1, 4),
+    (1, "VALID", 1, 1),
+]
+
+
+def _by_products(x: np.ndarray, w: np.ndarray, d: Any, case: tuple[Any, ...]) -> list[np.ndarray]:
+    """The convolution and its gradients, product by product; what is on padding is none."""
+    strides, padding, dilations, groups = case
+    (n, *sizes, _), (*window, inner, outputs) = x.shape, w.shape
+    reach = [(k - 1) * dilations + 1 for k in window]
+    if padding == "SAME":
+        outs = [-(-s // strides) for s in sizes]
+        free = [
+            max((o - 1) * strides + r - s, 0) for o, r, s in zip(outs, reach, sizes, strict=True)
+        ]
+        before = [f // 2 for f in free]
+    else:
+        ends = padding if isinstance(padding, list) else [[0, 0]] * 2
+        before = [a for a, _ in ends]
+        outs = [
+            (s + a + b - r) // strides + 1 for s, (a, b), r in zip(sizes, ends, reach, strict=True)
+        ]
+    y, each = np.zeros((n, *outs, outputs)), outputs // groups
+    d = np.ones(y.shape) if d is None else d
+    by_x, by_w = np.zeros(x.shape), np.zeros(w.shape)
+    for i, j, a, b in np.ndindex(*outs, *window):
+        row, column = (
+            o * strides + k * dilations - p for o, k, p in zip((i, j), (a, b), before, strict=True)
+        )
+        if not (0 <= row < sizes[0] and 0 <= column < sizes[1]):
+            continue
+        for g in range(groups):
+            own, others = slice(g * inner, (g + 1) * inner), slice(g * each, (g + 1) * each)
+            y[:, i, j, others] += x[:, row, column, own] @ w[a, b, :, others]
+            by_x[:, row, column, own] += d[:, i, j, others] @ w[a, b, :, others].T
+            by_w[a, b, :, others] += x[:, row, column, own].T @ d[:, i, j, others]
+    return [y, by_x, by_w]
+
+
+@pytest.mark.parametrize("graph", [False, True])
+@pytest.mark.parametrize("where", ["filter", "image", "gradient"])
+@pytest.mark.parametrize("value", [INF, NAN])
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+@pytest.mark.parametrize("case", WINDOWS, ids=str)
+def test_infinities_and_nan_reach_what_sees_them(
+    case: tuple[Any, ...], dtype: str, value: float, where: str, graph: bool
+) -> None:
+    """No more is NaN than products say, in what transforms, or matrices of windows, compute."""
+    strides, padding, dilations, groups = case
+    draw = np.random.default_rng(7)
+    x = draw.integers(1, 3, (8, 9, 8, 16)).astype(np.float64)
+    w = draw.integers(1, 3, (3, 3, 16 // groups, 16)).astype(np.float64)
+    d = draw.integers(1, 3, _by_products(x, w, None, case)[0].shape).astype(np.float64)
+    given = {"filter": w, "image": x, "gradient": d}[where]
+    given[0, 0, 0] = value
+    given.reshape(-1)[-1] = value
+    options = _options(strides, padding, dilations)
+
+    def run(x: Any, w: Any, d: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            y = tf.nn.conv2d(x, w, **options)
+        return [y, *tape.gradient(y, [x, w], d)]
+
+    with np.errstate(all="ignore"):
+        want = _by_products(x, w, d, case)
+    got = (tf.function(run) if graph else run)(*[tf.cast(v, dtype) for v in (x, w, d)])
+    for mine, right in zip(got, want, strict=True):
+        np.testing.assert_allclose(tf.cast(mine, tf.float64), right, rtol=1e-2)
+
+
+def test_volumes_with_infinite_weights() -> None:
+    x, w = np.ones((2, 3, 5, 5, 8), np.float32), np.ones((3, 3, 3, 8, 8), np.float32)
+    w[0, 0, 0] = INF
+    y = tf.nn.conv3d(x, w, [1] * 5, "SAME").numpy()
+    assert not np.isnan(y).any()
+    assert np.isinf(y[:, 1:, 1:, 1:]).all()
+    assert np.isfinite(y[:, 0]).all()

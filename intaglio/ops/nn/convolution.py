@@ -15,6 +15,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import shape_of, spec_of
 from intaglio.ops.linalg.matmul import brackets
+from intaglio.ops.nn import convolution_by_taps as by_taps
 from intaglio.ops.nn import convolution_kernels as kernels
 from intaglio.ops.nn import windows
 from intaglio.ops.nn.windows import Axis
@@ -200,11 +201,20 @@ def filter_dims(dims: Any, rank: int) -> tuple[Any, Any, Any]:
     return dims[:-2], dims[-2], dims[-1]
 
 
+def _channels_of_group(filters: Any, channels: int) -> tuple[int, int]:
+    """The input and output channels of each group."""
+    inner, outputs = filters.shape[-2:]
+    return max(inner, 1), max(outputs * inner // max(channels, 1), 1)
+
+
 def convolve(plan: Plan, x: Any, filters: Any) -> np.ndarray:
     """The forward kernel."""
     data = plan.last(x)
     along = plan.prepare(data.shape, filters.shape, "convolution")
     result = kernels.grouped_forward(data, filters, along)
+    shows = filters, result[..., :: _channels_of_group(filters, data.shape[-1])[1]]
+    options = {"along": along, "zeros": by_taps.multiplies_padding(x.dtype)}
+    result = by_taps.checked(result, shows, by_taps.forward, data, filters, **options)
     return windows.restored(result.astype(x.dtype, copy=False), plan.format)
 
 
@@ -215,6 +225,9 @@ def convolve_by_input(plan: Plan, sizes: Any, filters: Any, d: Any) -> np.ndarra
     along = plan.prepare(shape, filters.shape, "convolution")
     plan.check_out(data.shape, along, "Conv2DCustomBackpropInput", shape[0], filters.shape[-1])
     result = kernels.grouped_by_input(np.ascontiguousarray(data), filters, along, shape[-1])
+    shows = filters, result[..., :: _channels_of_group(filters, shape[-1])[0]]
+    options = {"along": along, "channels": shape[-1]}
+    result = by_taps.checked(result, shows, by_taps.by_input, data, filters, **options)
     return windows.restored(result.astype(d.dtype, copy=False), plan.format)
 
 
@@ -241,6 +254,8 @@ def convolution_filter_gradient(plan: Plan, x: Any, sizes: Any, d: Any) -> np.nd
     along = plan.prepare(data.shape, shape, "convolution")
     plan.check_out(grad.shape, along, "Conv2DCustomBackpropFilter", data.shape[0], shape[-1])
     result = kernels.grouped_filter_gradient(data, np.ascontiguousarray(grad), along, shape[-2])
+    options = {"along": along, "inner": shape[-2], "zeros": by_taps.multiplies_padding(x.dtype)}
+    result = by_taps.checked(result, [result], by_taps.filter_gradient, data, grad, **options)
     return result.astype(x.dtype, copy=False)
 
 

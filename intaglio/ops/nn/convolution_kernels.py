@@ -10,7 +10,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from intaglio.ops.compiled import select_kernel
 from intaglio.ops.linalg.matmul import dot
 from intaglio.ops.math.summation import add_reduce
 from intaglio.ops.nn import windows
+from intaglio.ops.nn.convolution_by_taps import seen_taps
 from intaglio.ops.nn.windows import Axis
 
 # Elements of the im2col matrix built at a time.
@@ -35,15 +35,6 @@ def taps(along: Sequence[Axis]) -> Iterator[tuple[tuple[int, ...], tuple[slice, 
     for index in itertools.product(*[range(a.window) for a in along]):
         slices = [a.slice_of(i) for a, i in zip(along, index, strict=True)]
         yield index, (slice(None), *slices)
-
-
-def _seen_taps(along: Sequence[Axis]) -> Iterator[tuple[Any, Any, Any]]:
-    """The taps of windows without those on padding: the index in the window, the slices of the
-    windows that see an element there, and those of these elements."""
-    for index in itertools.product(*[range(a.window) for a in along]):
-        pairs = [a.seen_of(i) for a, i in zip(along, index, strict=True)]
-        outs, elements = zip(*pairs, strict=True)
-        yield index, (slice(None), *outs), (slice(None), *elements)
 
 
 def _pieces(batch: int, row: int) -> Iterator[slice]:
@@ -290,7 +281,7 @@ def depthwise(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.n
     if run is not None:
         return run(x, filters)
     result = np.zeros((len(x), *outs, channels, many), x.dtype)
-    for index, seeing, seen in _seen_taps(along):
+    for index, seeing, seen in seen_taps(along):
         result[seeing] += x[seen][..., None] * filters[index]
     return result.reshape(len(x), *outs, channels * many)
 
@@ -308,7 +299,7 @@ def depthwise_filter_gradient(
     result = np.empty(shape, x.dtype)
     d = d.reshape(*d.shape[:-1], channels, many)
     over = tuple(range(len(along) + 1))
-    for index, seeing, seen in _seen_taps(along):
+    for index, seeing, seen in seen_taps(along):
         result[index] = add_reduce(x[seen][..., None] * d[seeing], over)
     return result
 
