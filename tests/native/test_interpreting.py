@@ -169,6 +169,31 @@ def test_parts_around_ops_that_round_otherwise_are_native_functions():
     assert not run.native and "are compiled" in run.state
 
 
+@pytest.mark.parametrize("function", [tf.abs, tf.sqrt, tf.math.rsqrt], ids=["abs", "sqrt", "rsqrt"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("count", [50, 20000])
+def test_sizes_and_roots_of_complex_numbers_stay_numpys(monkeypatch, function, dtype, count):
+    monkeypatch.setattr(tiers, "HOT_SHARE", 0.0)
+    monkeypatch.setattr(tiers, "MAX_BREAK_EVEN_CALLS", 0)
+
+    @tf.function
+    def f(z):
+        x = tf.maximum(tf.math.real(z), 0.0) * 2.0 + 1.0
+        return function(z), x, function(z) * 2.0, tf.exp(x)
+
+    rng = np.random.default_rng(7)
+    z = tf.constant((rng.normal(size=count) + 1j * rng.normal(size=count)).astype(dtype))
+    want = function(z).numpy()
+    for _ in range(4):
+        found, _, doubled, _ = f(z)
+        np.testing.assert_array_equal(found, want)
+        np.testing.assert_array_equal(doubled, want * 2)
+        run = f.get_concrete_function(z).optimized_run()
+        if run.compiling is not None:
+            run.compiling.join()
+    assert run.agreed
+
+
 def test_loops_that_are_exact_are_jumps_and_others_have_parts():
     @tf.function
     def f(x, n):

@@ -9,10 +9,11 @@ from __future__ import annotations
 import pytest
 
 from intaglio.native.llvm import jit
-from intaglio.native.regions import may_be_native, may_have_code
+from intaglio.native.passes import elementwise_fusion
+from intaglio.native.regions import keeps_bits, may_be_native, may_have_code
 from intaglio.native.runtime import entry
 from tests.native import reach
-from tests.native.exactness import CLOSE_OPS
+from tests.native.exactness import CLOSE_OPS, COMPLEX_ROOTS
 from tests.ops import calls
 
 RECORDED = reach.recorded()
@@ -61,3 +62,16 @@ def test_what_is_declared_exact_has_code_that_is_compared_bit_for_bit():
     assert not exact & CLOSE_OPS
     without = {n for n in exact if not may_be_native(calls.CATALOGUE[n])}
     assert not without - {"Const", "Placeholder", "Rank", "Shape", "Size"}  # known or given
+
+
+def test_what_is_close_never_replaces_a_kernel_at_some_call():
+    """Loops over elements call no function for the sizes and roots of complex numbers, and approximate them."""
+    approximated = []
+    for sample in [s for op in sorted(CLOSE_OPS | COMPLEX_ROOTS) for s in reach.samples_of(op)]:
+        node = reach.graph_of(sample)[0].outputs[0].node
+        is_root = node.op.name in COMPLEX_ROOTS and node.outputs[0].dtype.is_complex
+        if (is_root or node.op.name in CLOSE_OPS) and elementwise_fusion.is_elementwise(node.op):
+            assert not elementwise_fusion.is_exact(node), sample
+            assert not keeps_bits(node), sample
+            approximated.append(node.op.name)
+    assert {"ComplexAbs", "Exp", "Rsqrt", "Sqrt"} <= {*approximated}

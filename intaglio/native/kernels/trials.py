@@ -16,7 +16,7 @@ from intaglio.opdef import raw
 
 
 class Trial(NamedTuple):
-    """Why a node has no vector code, if so; and whether that calls functions.
+    """Why a node has no vector code, if so; and whether that approximates functions.
 
     Without functions it gives the bits of the node's kernel: NumPy approximates them differently.
     """
@@ -36,7 +36,7 @@ def tried(node: Node) -> Trial:
         apply(s, node, inputs)
     except Unsupported as e:
         return Trial(str(e))
-    return Trial("", bool(code.callees))
+    return Trial("", code.approximates or bool(code.callees))
 
 
 def may_divide_by_zero(node: Node) -> bool:

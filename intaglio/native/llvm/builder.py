@@ -48,6 +48,8 @@ class Code:
         self.declarations: set[str] = set()
         # Declarations of functions of the same module that this one calls, by name.
         self.callees: dict[str, Code] = {}
+        # Whether a function of numbers is written out here whose last bits are not NumPy's.
+        self.approximates = False
 
     def add_parameter(self, text: str) -> None:
         """Appends a parameter."""

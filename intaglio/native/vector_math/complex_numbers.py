@@ -133,6 +133,7 @@ class Complexes(Builder):
     def abs(self, x: Lanes) -> Lanes:
         if x.kind.letter != "c":
             return super().abs(x)
+        self.code.approximates = True
         a, b = map(self.abs, self.parts(x))
         infinite = self.logical_or(self.isinf(a), self.isinf(b))
         if a.kind == FLOAT:
@@ -174,6 +175,7 @@ class Complexes(Builder):
     def sqrt(self, x: Lanes) -> Lanes:
         if x.kind.letter != "c":
             return super().sqrt(x)
+        self.code.approximates = True
         return complex_functions.of(self, "sqrt", x)
 
     def _function(self, name: str, x: Lanes) -> Lanes:
