@@ -92,3 +92,20 @@ def test_what_is_no_number(text: str) -> None:
         tf.errors.InvalidArgumentError, match="Field 0 in record 1 is not a valid float"
     ):
         tf.io.decode_csv(["1", text], [[0.0]])
+
+
+def test_texts_may_have_any_number_of_digits() -> None:
+    """Of more than 4300 Python reads no integer; TensorFlow 2.21 was asked."""
+    zeros = "0" * 5000
+    for text in (f"16777217.{zeros}", f"{zeros}16777217"):
+        assert tf.strings.to_number(text).numpy() == 16777216.0
+        assert tf.io.decode_csv([text], [0.0])[0].numpy()[0] == 16777216.0
+    assert tf.strings.to_number(f"16777217.{zeros}1").numpy() == 16777218.0
+    for dtype in (tf.int32, tf.int64):
+        default = tf.constant([], dtype)
+        assert tf.strings.to_number(f"-{zeros}12", dtype).numpy() == -12
+        assert tf.io.decode_csv([f"-{zeros}12"], [default])[0].numpy()[0] == -12
+        with pytest.raises(tf.errors.InvalidArgumentError, match="could not correctly convert"):
+            tf.strings.to_number(f"1{zeros}", dtype)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Field 0 in record 0 is not a"):
+            tf.io.decode_csv([f"1{zeros}"], [default])

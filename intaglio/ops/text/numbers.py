@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
@@ -17,7 +18,8 @@ from intaglio.ops.text import native_strings
 from intaglio.ops.text.native_strings import Spans
 
 _SPACE = b" \t\n\v\f\r"
-_INTEGER = re.compile(rb"[-+]?[0-9]+\Z")
+# Behind its zeros, an integer of 64 bits has 20 digits at most; of thousands Python reads none.
+_INTEGER = re.compile(rb"([-+]?)0*([0-9]{1,20})\Z")
 _FLOAT = re.compile(
     rb"[-+]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?|inf|infinity|(nan)(?:\([0-9a-z_]*\))?)\Z",
     re.I,
@@ -124,11 +126,9 @@ def _number(at: int, text: bytes, dtype: DType) -> Any:
                 return float.fromhex(stripped.decode())
             except OverflowError:
                 return -np.inf if stripped.startswith(b"-") else np.inf
-    elif _INTEGER.match(stripped):
-        value = int(stripped)
-        if dtype.min <= value <= dtype.max and not (
-            dtype.is_unsigned and stripped.startswith(b"-")
-        ):
+    elif (whole := _INTEGER.match(stripped)) and not (dtype.is_unsigned and whole[1] == b"-"):
+        value = int(whole[1] + whole[2])
+        if dtype.min <= value <= dtype.max:
             return value
     raise NoNumber(at, text)
 
@@ -160,7 +160,7 @@ def _exact(text: bytes) -> Fraction:
     stripped = text.strip(_SPACE)
     found = _HEXADECIMAL.match(stripped)
     if found is None:
-        return Fraction(stripped.decode())
+        return Fraction(Decimal(stripped.decode()))  # of any number of digits
     sign, digits, power = found.groups(b"")
     whole, _, behind = digits.partition(b".")
     scale = Fraction(2) ** (int(power or b"0") - 4 * len(behind))
