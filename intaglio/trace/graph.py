@@ -23,7 +23,7 @@ from intaglio.ir.graph import Graph as FrozenGraph
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.ir.hooks import HOOKS
 from intaglio.ir.leaks import leaked
-from intaglio.opdef import door, raw
+from intaglio.opdef import door, keys, raw
 from intaglio.opdef.spec import Spec
 from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import EagerTensor
@@ -62,6 +62,8 @@ class Graph(GraphBuilder):
         self._collections: dict[Any, list[Any]] = {}
         self._effects = Effects()
         self._recorder = Recorder(self)
+        # Optimizers of TensorFlow 1 keep what belongs to a graph under this text, which no other graph has.
+        self._graph_key = f"graph-key-{keys.fresh()}/"
 
     def as_default(self) -> AbstractContextManager[Graph]:
         """Ops of the block are recorded into this graph."""
@@ -249,11 +251,6 @@ class Graph(GraphBuilder):
     @_variable_creator_stack.setter
     def _variable_creator_stack(self, stack: list[tuple[int, Callable[..., Any]]]) -> None:
         CREATORS.stack[:] = [creator for _, creator in stack]
-
-    @property
-    def _graph_key(self) -> str:
-        """Text that no other graph has."""
-        return f"graph-key-{id(self)}/"
 
     def _create_op_from_tf_operation(self, c_op: Node, compute_device: bool = True) -> Node:
         """The operation itself: a node is the same for Python and for what executes it."""
