@@ -253,7 +253,8 @@ def tier(calls: int | None) -> Iterator[None]:
         (tiers, "MIN_CALLS", calls or 1 << 30),
         (tiers, "MAX_CALLS", calls or 1 << 30),
         (tiers, "MIN_INTERPRETED_SECONDS", 0.0 if calls else never),
-        (tiers, "HOT_SECONDS", 0.0 if calls else never),
+        (tiers, "HOT_SHARE", 0.0 if calls else never),
+        (tiers, "MAX_HOT_SECONDS", 0.0 if calls else never),
         (tiers, "MAX_BREAK_EVEN_CALLS", never if calls == AHEAD else 0.0),
         (versions, "MIN_ELEMENTS", 0),
     ]
