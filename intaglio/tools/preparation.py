@@ -102,7 +102,8 @@ def _functions(dtype: Any) -> Iterator[Callable[[], Any]]:
     """Functions of each element, sums and softmax."""
     x = _normal(dtype, 512, 512)
     positive = tf.abs(x) + tf.cast(0.5, dtype)
-    for function in (tf.exp, tf.tanh, tf.sigmoid, tf.math.erf, tf.nn.gelu, tf.nn.softplus, tf.sin):
+    activations = (tf.sigmoid, tf.nn.gelu, tf.nn.softplus, tf.nn.elu, tf.nn.selu)
+    for function in (tf.exp, tf.tanh, tf.math.erf, tf.sin, *activations):
         yield lambda function=function: _with_gradients(function, x)
     for function in (tf.math.log, tf.math.lgamma, tf.math.digamma, tf.math.rsqrt, tf.sqrt):
         yield lambda function=function: function(positive)

@@ -116,11 +116,9 @@ ROWS_OF_REAL = real(SIDE)
 
 # op -> (the bound in place of SPARE, why)
 EXCEPTIONS: dict[str, tuple[float, str]] = {
-    "LogSoftmax": (0.6, "the exponentials that are added up"),
     "SegmentSum": (2.0, "places are 64-bit numbers, twice as large as the elements"),
     "OneHot": (0.6, "places are 64-bit numbers"),
     "TopKV2": (1.3, "a copy that is partitioned, to return five numbers"),
-    "Where": (0.6, "NumPy finds one array of places for each dimension"),
 }
 
 

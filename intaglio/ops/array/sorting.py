@@ -120,7 +120,7 @@ def _first_of_rows(x: Any, k: int) -> np.ndarray:
 
 # Up to so many of the largest elements are looked for one after the other: in rows of at least so many
 # elements for each, of arrays of some thousand elements.
-MAX_IN_TURN, MIN_ELEMENTS_IN_TURN, MIN_SIZE_IN_TURN = 64, 16, 4096
+MAX_IN_TURN, MIN_ELEMENTS_IN_TURN, MIN_SIZE_IN_TURN = 64, 32, 4096
 # Elements of rows that are looked at together: their keys stay in cache.
 BLOCK_IN_TURN = 1 << 15
 

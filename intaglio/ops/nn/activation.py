@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import FLOATING, REAL, DType
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
+from intaglio.opdef.scalar import NumpyScalars, in_blocks
 from intaglio.opdef.spec import Spec
+from intaglio.ops.compiled import CompiledFunction
 
 SELU_SCALE = 1.0507009873554804934193349852946
 SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
@@ -25,6 +28,24 @@ class Activation(Op):
 
     def infer(self, features: Spec) -> Spec:
         return Spec(features.dtype, features.shape)
+
+
+class Exponential(CompiledFunction, Activation):
+    """One with an exponential: machine code of the rule `scalar` if there are many features."""
+
+    computes_wide = True
+
+    def numpy_kernel(self, features):
+        """The rule computed by NumPy, in blocks."""
+        return _in_blocks(self)(features)
+
+    def kernel(self, features):
+        return self.computed(features)
+
+
+@functools.cache
+def _in_blocks(op: Exponential) -> Any:
+    return in_blocks(functools.partial(op.rules["scalar"].fn, NumpyScalars))
 
 
 class ActivationGrad(Op):
@@ -120,10 +141,8 @@ class Relu6Grad(ActivationGrad):
 
 
 @op
-class Elu(Activation):
+class Elu(Exponential):
     """features where positive, else exp(features) - 1."""
-
-    computes_wide = True
 
     def scalar(self, s, features):
         zero = s.const(0, like=features)
@@ -159,10 +178,8 @@ def _where_negative(outputs: Any, x: Any) -> Any:
 
 
 @op
-class Selu(Activation):
+class Selu(Exponential):
     """The self-normalising exponential unit."""
-
-    computes_wide = True
 
     def scalar(self, s, features):
         zero = s.const(0, like=features)
@@ -230,10 +247,8 @@ class LeakyReluGrad(ActivationGrad):
 
 
 @op
-class Softplus(Activation):
+class Softplus(Exponential):
     """log(exp(features) + 1)."""
-
-    computes_wide = True
 
     def scalar(self, s, features):
         # log1p(exp(-|x|)) + max(x, 0) neither overflows nor loses small results.

@@ -10,6 +10,7 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import FLOATING, INDEX, DType
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw, short_floats
+from intaglio.opdef.machine_code import WORK_PER_FUNCTION
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.compiled import Kernel, select_kernel
@@ -36,13 +37,11 @@ def _softmax(logits: Any) -> Any:
     return grown
 
 
-def _short_rows(name: str, logits: Any) -> Kernel | None:
-    """Machine code for many rows of few elements, on which NumPy spends as much as on long ones."""
-    if logits.shape[-1] > SHORT_ROW:
-        return None
-    return select_kernel(
-        "softmax", logits.dtype, WORK_OF_SHORT_ROWS * logits.size, name, logits.shape
-    )
+def _compiled(name: str, logits: Any) -> Kernel | None:
+    """Machine code for many elements: NumPy takes several passes, and as long for a row of few as of many."""
+    short = logits.shape[-1] <= SHORT_ROW
+    work = (WORK_OF_SHORT_ROWS if short else WORK_PER_FUNCTION) * logits.size
+    return select_kernel("softmax", logits.dtype, work, name, logits.shape)
 
 
 def _vectors(logits: Any) -> None:
@@ -69,7 +68,7 @@ class Softmax(Rows):
 
     def kernel(self, logits):
         _vectors(logits)
-        run = _short_rows("softmax", logits)
+        run = _compiled("softmax", logits)
         return short_floats.rounded(_softmax(logits), logits.dtype) if run is None else run(logits)
 
     def gradient(self, softmax, dsoftmax) -> Any:
@@ -85,7 +84,7 @@ class LogSoftmax(Rows):
 
     def kernel(self, logits):
         _vectors(logits)
-        run = _short_rows("log_softmax", logits)
+        run = _compiled("log_softmax", logits)
         if run is not None:
             return run(logits)
         return short_floats.rounded(_log_softmax(logits), logits.dtype)
