@@ -43,10 +43,12 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
     run = _compiled(ufunc, rows, wide_rows) if rows.ndim > 1 else None
     if run is not None:
         parts = run(rows, None, flat, count, empty)
-        return _no_better(parts, ufunc, start).astype(dtype, copy=False)
+        return _begun(parts, ufunc, start).astype(dtype, copy=False)
     result = np.full_like(values, start, order="C", shape=(count, *rows.shape[1:]))
     if rows.ndim == 1 and values.dtype.kind in "iuf":
         ufunc.at(result, flat, rows)  # quick for vectors of numbers
+    elif ufunc is np.add and not wide_rows and values.dtype.kind in "fc":
+        _add_columns(result, flat, rows)
     elif flat.size and rows.size:
         ordered = flat
         if np.any(flat[1:] < flat[:-1]):
@@ -55,7 +57,7 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
         begins = starts_of_runs(ordered)
         put_together = _row_by_row(ufunc) if wide_rows else ufunc.reduceat
         parts = put_together(rows, begins, axis=0, dtype=values.dtype)
-        result[ordered[begins]] = _no_better(parts, ufunc, start)
+        result[ordered[begins]] = _begun(parts, ufunc, start)
     if empty is not start:
         seen = np.zeros(count, bool)
         seen[flat] = True
@@ -63,11 +65,21 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
     return result.astype(dtype) if wide else result
 
 
-def _no_better(parts: Any, ufunc: Any, start: Any) -> Any:
-    """Extremes, where an infinity beyond `start` gives `start`, as where elements are taken one by one."""
-    if ufunc in (np.maximum, np.minimum):
+def _begun(parts: Any, ufunc: Any, start: Any) -> Any:
+    """What begins with `start`, as where elements are taken one by one: extremes of infinities beyond it,
+    and sums of nothing but -0.0, are `start`."""
+    if ufunc in (np.maximum, np.minimum) or (ufunc is np.add and parts.dtype.kind in "fc"):
         ufunc(parts, np.asarray(start, parts.dtype), out=parts)
     return parts
+
+
+def _add_columns(result: Any, ids: Any, rows: Any) -> None:
+    """Adds short rows to those of the result, one after the other as TensorFlow and machine code do."""
+    width = math.prod(rows.shape[1:])
+    to, terms = result.reshape(len(result), width), rows.reshape(len(rows), width)
+    indices = ids.astype(np.intp, copy=False)
+    for c in range(width):
+        np.add.at(to[:, c], indices, terms[:, c])
 
 
 def _row_by_row(ufunc: Any) -> Any:

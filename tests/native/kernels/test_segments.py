@@ -72,3 +72,28 @@ def test_many_short_rows_are_added_by_a_kernel():
     order = np.argsort(numbers, kind="stable")
     summed = tf.math.segment_sum(rows[order], numbers[order])
     np.testing.assert_allclose(summed, wanted[:40], atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(9,), (9, 1), (9, 2), (9, 33), (9, 3, 2), (700, 5), (4000, 40)])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("zeros", [True, False])
+def test_sums_begin_with_zero_and_take_rows_in_order(shape, dtype, zeros):
+    """Rows are added one after the other in every mode, as TensorFlow 2.21 adds them: the same bits."""
+    rng = np.random.default_rng(1)
+    data = np.full(shape, -0.0) if zeros else rng.standard_normal(shape)
+    x, ids = tf.cast(data, dtype), tf.constant(rng.integers(-1, 4, shape[0]).astype(np.int32))
+
+    def call(x, ids):
+        return tf.math.unsorted_segment_sum(x, ids, 5)
+
+    wide = x.numpy().astype("complex64" if dtype == "complex64" else "float64")
+    if dtype in ("float16", "bfloat16", "float32"):
+        wide = wide.astype("float32")
+    want = np.zeros((5, *shape[1:]), wide.dtype)
+    for row, at in zip(wide, ids.numpy(), strict=True):
+        if at >= 0:
+            want[at] = want[at] + row
+    want = want.astype(x.dtype.as_numpy_dtype)
+    for run in (call, tf.function(call), tf.function(call, jit_compile=True)):
+        found = run(x, ids).numpy()
+        assert found.tobytes() == want.tobytes()
