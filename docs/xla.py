@@ -51,7 +51,8 @@ branch with such an op is computed there as a whole. What follows from numbers t
 compiled, such as shapes, is computed then, for every op. Sizes that an op takes from an argument of the function
 are known: a program is compiled for each value.
 
-In a block of `tf.device("/GPU:0")` functions and eager ops are programs of the GPU ([how](how-to/gpu.md)), with the same table. Products of
+Programs of functions that name no device run on the host, also where jax has a GPU.
+In a block of `tf.device("/GPU:0")`, or with a [default device](how-to/gpu.md), functions and eager ops are programs of the GPU, with the same table. Products of
 float32 have the precision of the device there, TensorFloat-32, as TensorFlow's have, unless
 `tf.config.experimental.enable_tensor_float_32_execution(False)` asks for all digits.
 
