@@ -64,12 +64,12 @@ def backpropagate(entries: Iterable[Entry], gradients: Gradients, sources: set[i
             parts = gradients.get(outputs[0])
             if parts is None:
                 continue
-            grads = [_taken(gradients, outputs[0], parts, sources)]
+            grads = [_popped_sum(gradients, outputs[0], parts, sources)]
         else:
             grads = [
                 None
                 if (parts := gradients.get(number)) is None
-                else _taken(gradients, number, parts, sources)
+                else _popped_sum(gradients, number, parts, sources)
                 for number in outputs
             ]
             if all(g is None for g in grads):
@@ -93,7 +93,7 @@ def backpropagate(entries: Iterable[Entry], gradients: Gradients, sources: set[i
                     parts.append(result)
 
 
-def _taken(gradients: Gradients, number: int, parts: list[Any], sources: set[int]) -> Any:
+def _popped_sum(gradients: Gradients, number: int, parts: list[Any], sources: set[int]) -> Any:
     """The sum of a tensor's contributions, which are removed."""
     whole = parts[0] if len(parts) == 1 else total(parts)
     if number in sources:

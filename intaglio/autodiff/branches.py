@@ -40,7 +40,7 @@ def branch_gradient(node: Node, wanted: tuple[int, ...], grads: Sequence[Any]) -
     values = [[d.value(v) for v in g.outputs] for d, g in zip(derivatives, graphs, strict=True)]
     active = [i for i, g in enumerate(grads) if g is not None]
     backwards = _alike(derivatives, values, active)
-    values = _keep(node, derivatives, values, backwards)
+    values = _add_needs(node, derivatives, values, backwards)
     needs = [
         fetched(b.needs, d, v, node.inputs[1:], node.outputs)
         for b, d, v in zip(backwards, derivatives, values, strict=True)
@@ -91,7 +91,7 @@ def _indices_of(gradients: Sequence[Any]) -> DType | None:
     return None if not found else int64 if int64 in found else int32
 
 
-def _keep(
+def _add_needs(
     node: Node,
     derivatives: Sequence[Derivative],
     values: Sequence[list[SymbolicTensor]],

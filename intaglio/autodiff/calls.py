@@ -110,7 +110,7 @@ def watched_call(
     if not watchers or (op.differentiable and op.control_flow not in OF_GRAPHS):
         return None
     if op.control_flow != "call":
-        return call_graph(_alone(op, inputs, attrs), inputs)
+        return call_graph(_graph_of_op(op, inputs, attrs), inputs)
     graph = _of_single_replicas(attrs["f"])
     wanted = tuple(
         [i for i, t in enumerate(inputs) if trainable(t) and any(w.depends((t,)) for w in watchers)]
@@ -130,7 +130,7 @@ class _WatchedCall:
     def __init__(self, derivative: Derivative, graph: Graph, further: bool) -> None:
         self.derivative = derivative
         self.count = len(graph.outputs)
-        self.values = _kept(derivative, graph, further)
+        self.values = _with_needs(derivative, graph, further)
         self.forward = derivative.forward(self.values)
         interpreter.inherit(graph, self.forward)
         self.types = tuple([v.dtype for v in self.values])
@@ -218,7 +218,7 @@ def _run_backward(graph: Graph, tensors: Sequence[Any]) -> list[Any]:
     return call_graph(graph, tensors)
 
 
-def _kept(derivative: Derivative, graph: Graph, further: bool) -> list[SymbolicTensor]:
+def _with_needs(derivative: Derivative, graph: Graph, further: bool) -> list[SymbolicTensor]:
     """The graph's outputs, then the needs of its gradient, and if `further` of higher-order gradients."""
     values = [derivative.value(v) for v in graph.outputs]
     for _ in range(MAX_DERIVATIVE_ROUNDS if further else 1):
@@ -237,7 +237,7 @@ def _or_zeros(gradient: Any, output: Any) -> Tensor:
     return convert.to_tensor(gradient)
 
 
-def _alone(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Graph:
+def _graph_of_op(op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any]) -> Graph:
     """A graph that consists of one op, for control-flow ops called eagerly."""
     graphs = [v for v in attrs.values() if isinstance(v, (Graph, tuple))]
     first = next(

@@ -162,7 +162,7 @@ class ForwardAccumulator:
             )
 
     @contextmanager
-    def _aside(self) -> Generator[None]:
+    def _hidden(self) -> Generator[None]:
         """Hides the ops of the block from this watcher and those inside it."""
         level = door.level()
         kept = level.watchers
@@ -184,7 +184,7 @@ class ForwardAccumulator:
         show(tape)
         if not tape.entries:
             return
-        with self._aside():
+        with self._hidden():
             products = _transposed(tape.entries[0], tangents, outputs)
         for tensor, product in zip(outputs, products, strict=True):
             if product is not None:

@@ -288,13 +288,13 @@ def make_native_entry(
         arguments = dict(
             zip(bound.names, zip(bound.values, concrete.types, strict=True), strict=True)
         )
-        where = _numbered(table, args, kwargs, bound)
+        where = _parameter_indices(table, args, kwargs, bound)
         for name, (value, kind) in arguments.items():
             if name in where:
-                _recognise(table, where[name], value, kind)
+                _add_guards(table, where[name], value, kind)
             elif isinstance(kind, _STRUCTURES):
                 table.keep.append(defaults[name])
-                _recognise(table, table.known(defaults[name]), defaults[name], kind)
+                _add_guards(table, table.known(defaults[name]), defaults[name], kind)
             elif kind.flatten():
                 return None
     except (Unguardable, TypeError, ValueError):
@@ -327,7 +327,7 @@ def _is_tuple_of_tensors(concrete: Any) -> bool:
     return all(isinstance(p, TensorSpec) for p in output.parts)
 
 
-def _numbered(
+def _parameter_indices(
     table: Any, args: tuple[Any, ...], kwargs: dict[str, Any], bound: Any
 ) -> dict[str, int]:
     """The index of each parameter's value in a native entry's table."""
@@ -339,7 +339,7 @@ def _numbered(
     return found | dict(zip(kwargs, table.mapping(1, list(kwargs)), strict=True))
 
 
-def _recognise(table: Any, number: int, value: Any, kind: TraceType) -> None:
+def _add_guards(table: Any, number: int, value: Any, kind: TraceType) -> None:
     """Adds the steps that recognise an argument."""
     if type(value) is EagerTensor and isinstance(kind, TensorSpec):
         if type(value._array) is not np.ndarray:
@@ -352,13 +352,13 @@ def _recognise(table: Any, number: int, value: Any, kind: TraceType) -> None:
     elif type(value) in (list, tuple) and isinstance(kind, (List, Tuple)):
         first = table.sequence(number, value)
         for i, (part, its_kind) in enumerate(zip(value, kind.parts, strict=True)):
-            _recognise(table, first + i, part, its_kind)
+            _add_guards(table, first + i, part, its_kind)
     elif type(value) is dict and isinstance(kind, Dict):
         numbers = table.mapping(number, kind.keys)
         for key, part, at in zip(kind.keys, kind.parts, numbers, strict=True):
             if type(key) not in (str, int):
                 raise Unguardable
-            _recognise(table, at, value[key], part)
+            _add_guards(table, at, value[key], part)
     else:
         raise Unguardable
 
@@ -409,14 +409,14 @@ def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[s
         f"  r = run({', '.join(arrays)})",
         " except Exception as e:",
         "  fail(e)",
-        *_apart(guards),
+        *_copy_lines(guards),
         *_result(concrete, space),
     ]
     name = f"entry {concrete.frozen.name}"
     return GeneratedCode(name, "\n".join(lines), space).function("entry")
 
 
-def _apart(guards: _Guards) -> list[str]:
+def _copy_lines(guards: _Guards) -> list[str]:
     """The generated line that copies results which share memory with the caller's arrays."""
     if not guards.borrowed:
         return []

@@ -430,7 +430,7 @@ class Function(TraceViews):
                 raise error from None
         else:
             types = types_of(bound.names, bound.values, context)
-        return bound, types, (_form(bound), *types)
+        return bound, types, (_call_form(bound), *types)
 
     def _cast(self, bound: Bound, types: Sequence[TraceType], context: Tracing) -> list[Any]:
         if len(bound.values) != len(types):
@@ -474,7 +474,7 @@ class Function(TraceViews):
         if self._constraints is not None and not args and not kwargs:
             kinds = self._constraints
             bound = self._signature.bind_constraints(kinds)
-            key: Key = (_form(bound), *kinds)
+            key: Key = (_call_form(bound), *kinds)
             return self._concrete(key, bound, kinds, has_values=False)[0]
         bound, types, key = self._typed(args, kwargs, for_signature=True)
         return self._concrete(key, bound, types, has_values=False)[0]
@@ -712,7 +712,7 @@ class Function(TraceViews):
         return concrete
 
 
-def _form(bound: Bound) -> Hashable:
+def _call_form(bound: Bound) -> Hashable:
     """The part of the cache key besides the types: the context of the call, such as its replica."""
     form = (bound.extra, bound.keywords)
     return form if RUNNING.replica is None else (*form, RUNNING.replica)

@@ -66,7 +66,7 @@ class Program:
         self.derived: list[tuple[int, entry.Step]] = list(w.kept.values())
         _check_results(graph, self.results)
         module = w.compiled()
-        forms = [*_forms(inputs), *[s.results[0] for _, s in self.derived]]
+        forms = [*_input_forms(inputs), *[s.results[0] for _, s in self.derived]]
         whole = entry.Entry(
             module,
             w.code.name,
@@ -136,10 +136,10 @@ class Program:
             "spare": [],
             "again": self._again,
             "rows": _rows,
-            "memory": _memory(self.memory),
+            "memory": _allocator(self.memory),
             "Access": Access,
             "random_streams": self.random_streams,
-            "back": _back,
+            "back": _reset_streams,
             "taken": list_arguments.elements_of,
             "listed": list_arguments.list_of_rows,
         }
@@ -286,7 +286,7 @@ class Program:
         return interpreter.compiled(self.graph)(*arrays)
 
 
-def _forms(inputs: Sequence[Any]) -> list[tuple[tuple[int, ...], Any]]:
+def _input_forms(inputs: Sequence[Any]) -> list[tuple[tuple[int, ...], Any]]:
     """The shapes and dtypes that the program was compiled for."""
     return [
         (tuple(v.spec.shape), v.spec.dtype.numpy)
@@ -308,13 +308,13 @@ def _check_results(graph: Graph, results: Sequence[Any]) -> None:
             raise Unsupported.at(value.node, "a result of another dtype than its own")
 
 
-def _back(random_streams: Sequence[Any], marks: Sequence[Any]) -> None:
+def _reset_streams(random_streams: Sequence[Any], marks: Sequence[Any]) -> None:
     """Resets random streams to their marks."""
     for stream, mark in zip(random_streams, marks, strict=True):
         stream.back(mark)
 
 
-def _memory(size: int) -> Callable[[], Any]:
+def _allocator(size: int) -> Callable[[], Any]:
     """A function that allocates the memory of the memory plan, aligned to cache lines as its blocks assume."""
     words = -(-size // 8)
 

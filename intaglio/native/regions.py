@@ -76,7 +76,7 @@ class Regions:
             blamed = None if e.node is None else self._origin(e.node)
             before = len(reasons)
             for node in graph.nodes:
-                if blamed is None or _alike(node, blamed):
+                if blamed is None or _is_similar(node, blamed):
                     reasons.setdefault(id(node), str(e))
             self.programs = {}
             if len(reasons) > before:
@@ -97,7 +97,7 @@ class Regions:
         return max(named, key=lambda n: len(n.name), default=found[0] if found else None)
 
 
-def _alike(node: Node, other: Node) -> bool:
+def _is_similar(node: Node, other: Node) -> bool:
     """True if nodes are equal in everything that decides whether they have code."""
     if node is other:
         return True
@@ -162,13 +162,13 @@ def obstacle(node: Node) -> str:
     if op.name in PARTS and not has_steps(kernel_of(node)):
         return f"{op.name}, which is more than one kernel"
     if may_have_code(op) or can_expand(node):
-        return "" if op.control_flow else _unknown(node) or lacking(node)
+        return "" if op.control_flow else _unknown_shape(node) or lacking(node)
     if "scalar" not in op.rules or len(node.outputs) != 1:
         return op.name
-    return can_compile(node) or _unknown(node)
+    return can_compile(node) or _unknown_shape(node)
 
 
-def _unknown(node: Node) -> str:
+def _unknown_shape(node: Node) -> str:
     """The message about an input or output of unknown shape; "" if all are known."""
     for value in (*node.inputs, *node.outputs):
         if value.dtype in (variant, resource) or node.op is raw.TensorListStack:

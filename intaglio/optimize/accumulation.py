@@ -62,7 +62,7 @@ def _sums(loop: Node, trip_count: int) -> list[Sum]:
     products: list[Sum] = []
     sums: list[Sum] = []
     for index in range(len(body.outputs)):
-        node = _added(loop, index, uses)
+        node = _accumulated_term(loop, index, uses)
         if node is not None and _is_product(node, trip_count):
             products.append(Sum(index, node))
         elif node is not None and _is_sum(node):
@@ -72,7 +72,7 @@ def _sums(loop: Node, trip_count: int) -> list[Sum]:
     return [*products, *[s for s in sums if id(s.node.inputs[0]) in stacked]]
 
 
-def _added(loop: Node, index: int, uses: dict[int, list[Node]]) -> Node | None:
+def _accumulated_term(loop: Node, index: int, uses: dict[int, list[Node]]) -> Node | None:
     """The node of the only term that each iteration adds to a loop variable, if that is its only use."""
     body: Graph = loop.attrs["body"]
     cond: Graph = loop.attrs["cond"]

@@ -63,7 +63,7 @@ def _rewrite(new: Rewriter, left_out: set[int], known: _Known) -> None:
             specs = [v.spec for v in inputs]
             new.keep(node, derived(node, inputs, specs=specs, control=new.control(node)))
         elif node.op.has_graphs:
-            new.keep(node, _calling(new, node, inputs, known))
+            new.keep(node, _with_values(new, node, inputs, known))
         else:
             value = inputs[number]
             raise ValueError(
@@ -73,7 +73,7 @@ def _rewrite(new: Rewriter, left_out: set[int], known: _Known) -> None:
             )
 
 
-def _calling(new: Rewriter, node: Node, inputs: list[SymbolicTensor], known: _Known) -> Node:
+def _with_values(new: Rewriter, node: Node, inputs: list[SymbolicTensor], known: _Known) -> Node:
     """A branch, loop or call with values in place of handles."""
 
     def change(value: Any) -> Any:
@@ -81,7 +81,9 @@ def _calling(new: Rewriter, node: Node, inputs: list[SymbolicTensor], known: _Kn
             return tuple([change(v) for v in value])
         if not isinstance(value, Graph):
             return value
-        return _taking(value, [v.spec for v in inputs[len(inputs) - len(value.inputs) :]], known)
+        return _with_value_inputs(
+            value, [v.spec for v in inputs[len(inputs) - len(value.inputs) :]], known
+        )
 
     attrs = {name: change(value) for name, value in node.attrs.items()}
     types = node.op.types_of(inputs, attrs)
@@ -91,13 +93,13 @@ def _calling(new: Rewriter, node: Node, inputs: list[SymbolicTensor], known: _Kn
     if "Tout" in attrs:
         attrs["Tout"] = tuple([v.dtype for v in results])
     specs = [
-        old.spec if old.dtype is result.dtype else _bare(result.spec)
+        old.spec if old.dtype is result.dtype else _without_value(result.spec)
         for old, result in zip(node.outputs, results, strict=True)
     ]
     return derived(node, inputs, attrs=attrs, specs=specs, control=new.control(node))
 
 
-def _taking(graph: Graph, specs: Sequence[Spec], known: _Known) -> Graph:
+def _with_value_inputs(graph: Graph, specs: Sequence[Spec], known: _Known) -> Graph:
     """A nested graph for inputs of these specs, some of which are values in place of handles."""
     dtypes = tuple([s.dtype for s in specs])
     if dtypes == tuple([v.dtype for v in graph.inputs]):
@@ -113,7 +115,7 @@ def _taking(graph: Graph, specs: Sequence[Spec], known: _Known) -> Graph:
                 continue
             replaced.add(id(value.node))
             attrs = {**value.node.attrs, "dtype": spec.dtype, "shape": spec.shape}
-            new.keep(value.node, derived(value.node, [], attrs=attrs, specs=[_bare(spec)]))
+            new.keep(value.node, derived(value.node, [], attrs=attrs, specs=[_without_value(spec)]))
         _rewrite(new, replaced, known)
         found = new.result()
         found.name = f"{graph.name}_frozen"
@@ -121,7 +123,7 @@ def _taking(graph: Graph, specs: Sequence[Spec], known: _Known) -> Graph:
     return known[key]
 
 
-def _bare(spec: Spec) -> Spec:
+def _without_value(spec: Spec) -> Spec:
     """The spec without a known value."""
     return Spec(spec.dtype, spec.shape)
 

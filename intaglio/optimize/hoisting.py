@@ -66,7 +66,7 @@ def _products(loop: Node) -> list[Product]:
         if index is None or not stays(loop, index) or x.dtype not in (float32, float64):
             continue
         rows = row_source(loop, x)
-        if rows is not None and _worth_it(rows, node, cast("int", trip_count)):
+        if rows is not None and _is_profitable(rows, node, cast("int", trip_count)):
             found.append(Product(node, x.node, rows, index))
     return found
 
@@ -88,7 +88,7 @@ def _transposed(loop: Node, products: Sequence[Product]) -> list[tuple[Node, int
     return found
 
 
-def _worth_it(rows: SymbolicTensor, node: Node, trip_count: int) -> bool:
+def _is_profitable(rows: SymbolicTensor, node: Node, trip_count: int) -> bool:
     """True if all rows are multiplied, and the products fit into the limit on bytes."""
     dims, result = rows.dims, node.outputs[0].dims
     if dims is None or len(dims) != 3 or result is None or result[1] is None:
@@ -146,17 +146,17 @@ def _hoisted(
         _multiply(change, node, weights[index])
     for product in products:
         picks, form = product.picks, element_form(product.node.outputs[0].spec)
-        whole = _whole(product, loop.inputs[product.weights])
+        whole = _product_of_all_rows(product, loop.inputs[product.weights])
         if picks.op is raw.StridedSlice:
             handle, rest = change.carry(whole), list(picks.inputs[1:])
         else:
             handle = change.carry(raw.TensorListFromTensor(whole, form))
             rest = [*picks.inputs[1:-1], form]
-        _pick(change, product, handle, rest)
+        _select_row(change, product, handle, rest)
     return change.build()
 
 
-def _pick(
+def _select_row(
     change: LoopChange, product: Product, handle: SymbolicTensor, rest: Sequence[Any]
 ) -> None:
     """Replaces a product in the loop by the selection of its row."""
@@ -191,7 +191,7 @@ def _masks(node: Node) -> dict[str, Any]:
     return {name: node.attrs[name] for name in (*OTHER_MASKS, "shrink_axis_mask")}
 
 
-def _whole(product: Product, weights: SymbolicTensor) -> Any:
+def _product_of_all_rows(product: Product, weights: SymbolicTensor) -> Any:
     """The product of all rows."""
     dims = cast("tuple[int, int | None, int]", product.rows.dims)
     rows = raw.Reshape(product.rows, np.asarray([-1, dims[2]], np.int32))

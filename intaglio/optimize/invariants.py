@@ -23,7 +23,7 @@ def hoist_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with invariant reads before its loops, and without lists of invariant values."""
     fuel = fuel or Fuel()
     graph = changed(graph, fuel, _reads, _read_before)
-    graph = changed(graph, fuel, _items, _taken_before)
+    graph = changed(graph, fuel, _items, _with_invariant_items)
     used = {id(v) for n in graph.nodes for v in n.inputs}
     used |= {id(v) for v in graph.outputs}
 
@@ -31,7 +31,7 @@ def hoist_invariants(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
     def pushes(loop: Node) -> list[SymbolicTensor]:
         before = next(loops)  # uses refer to the loop before the change
-        return _needless(loop, [id(v) in used for v in before.outputs])
+        return _unused_lists(loop, [id(v) in used for v in before.outputs])
 
     return changed(graph, fuel, pushes, _not_pushed)
 
@@ -112,7 +112,7 @@ def _pushed(handle: SymbolicTensor) -> tuple[SymbolicTensor, SymbolicTensor] | N
     return loop.inputs[item], before
 
 
-def _taken_before(new: Rewriter, node: Node, current: Node, found: Any) -> None:
+def _with_invariant_items(new: Rewriter, node: Node, current: Node, found: Any) -> None:
     inputs = list(current.inputs)
     for _, index, _, empty in found:
         inputs[index] = empty
@@ -124,7 +124,7 @@ def _taken_before(new: Rewriter, node: Node, current: Node, found: Any) -> None:
     new.keep_extended(node, change.build())
 
 
-def _needless(loop: Node, used: list[bool]) -> list[SymbolicTensor]:
+def _unused_lists(loop: Node, used: list[bool]) -> list[SymbolicTensor]:
     """The unused lists that iterations push onto, by the body's inputs."""
     body: Graph = loop.attrs["body"]
     cond: Graph = loop.attrs["cond"]

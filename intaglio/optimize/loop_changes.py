@@ -86,7 +86,7 @@ class LoopChange:
         }
         if attrs.get("output_shapes"):
             attrs["output_shapes"] = (*attrs["output_shapes"], *[v.dims for v in self._added])
-        specs = [v.spec for v in loop.outputs] + [_bare(v) for v in self._added]
+        specs = [v.spec for v in loop.outputs] + [_without_value(v) for v in self._added]
         inputs = [*loop.inputs, *self._added]
         return derived(loop, inputs, attrs=attrs, specs=specs, control=loop.control)
 
@@ -118,13 +118,13 @@ class LoopChange:
         return _graph(cond, cond.nodes, handles, cond.outputs)
 
 
-def _bare(value: SymbolicTensor) -> Spec:
+def _without_value(value: SymbolicTensor) -> Spec:
     """The spec of a value without a known value."""
     return Spec(value.dtype, () if value.dtype is variant else value.dims)
 
 
 def _placeholder(new: Rewriter, like: SymbolicTensor, name: str) -> SymbolicTensor:
-    spec = _bare(like)
+    spec = _without_value(like)
     attrs = {"dtype": spec.dtype, "shape": spec.shape}
     label = new.unique_name(name)
     return Node(raw.Placeholder, (), attrs, label, [spec]).outputs[0]

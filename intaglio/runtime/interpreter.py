@@ -381,7 +381,7 @@ class _GraphSource:
             elif kind == "service":
                 value = getattr(SERVICES, key)
                 if hasattr(value, "for_node"):
-                    value = self._kept(node, value)
+                    value = self._service_state(node, value)
             else:
                 types = types or op.types_of(node.inputs, node.attrs)
                 value = types[key]
@@ -393,7 +393,7 @@ class _GraphSource:
             texts.append(name)
         return texts
 
-    def _kept(self, node: Node, service: PerNode) -> Any:
+    def _service_state(self, node: Node, service: PerNode) -> Any:
         """The state that a service keeps for a node: one for the traced node, shared by all its rewrites.
 
         A trace runs as it is first and optimised later; its random numbers continue.
