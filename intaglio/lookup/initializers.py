@@ -132,14 +132,15 @@ class TextFileInitializer(TableInitializer):
             if index < -2:
                 raise ValueError(f"`{what}_index` should be >= -2, received: {index}.")
             if index == TextFileIndex.LINE_NUMBER and dtype is not int64:
+                where = "if `key_index` is" if what == "key" else "for `value_index`"
                 raise ValueError(
-                    f"`{what}_dtype` must be int64 if `{what}_index` is "
+                    f"`{what}_dtype` must be int64 {where} "
                     f"{TextFileIndex.LINE_NUMBER}, received: <dtype: '{dtype.name}'>"
                 )
             whole = index == TextFileIndex.WHOLE_LINE
-            if whole and dtype is not string and not (what == "key" and dtype.is_integer):
+            if whole and dtype is not string and not dtype.is_integer:
                 raise ValueError(
-                    f"`{what}_dtype` should be string if `{what}_index` is "
+                    f"`{what}_dtype` should be either integer or string for `{what}_index` "
                     f"{TextFileIndex.WHOLE_LINE}, received: <dtype: '{dtype.name}'>"
                 )
         if vocab_size is not None and vocab_size <= 0:

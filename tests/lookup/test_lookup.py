@@ -5,8 +5,10 @@ What they answer is compared with TensorFlow in tests/parity/snippets/lookup_tab
 
 from __future__ import annotations
 
+import pathlib
 import threading
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -172,3 +174,23 @@ def _texts(texts: Iterable[str]) -> np.ndarray:
     found = np.empty(len(encoded), object)
     found[:] = encoded
     return found
+
+
+def test_lines_of_files_may_be_integers(tmp_path: pathlib.Path) -> None:
+    """As keys and as values; the messages are TensorFlow's 2.21."""
+    path = str(tmp_path / "numbers")
+    pathlib.Path(path).write_text("10\n20\n30\n")
+    line, whole = tf.lookup.TextFileIndex.LINE_NUMBER, tf.lookup.TextFileIndex.WHOLE_LINE
+
+    def table(*kinds: Any) -> Any:
+        return tf.lookup.StaticHashTable(tf.lookup.TextFileInitializer(path, *kinds), -1)
+
+    forwards = table(tf.int64, whole, tf.int64, line)
+    backwards = table(tf.int64, line, tf.int64, whole)
+    keys = tf.constant([20, 7], tf.int64)
+    assert forwards.lookup(keys).numpy().tolist() == [1, -1]
+    assert backwards.lookup(forwards.lookup(keys)).numpy().tolist() == [20, -1]
+    with pytest.raises(ValueError, match="either integer or string for `value_index` -2"):
+        table(tf.int64, line, tf.float32, whole)
+    with pytest.raises(ValueError, match="must be int64 for `value_index` -1"):
+        table(tf.string, whole, tf.int32, line)
