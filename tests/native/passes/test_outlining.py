@@ -71,7 +71,7 @@ def test_what_is_computed_after_a_write_sees_it(f: Any, jit_compile: bool | None
         np.testing.assert_allclose(got, want, rtol=2e-5, atol=2e-5)
 
 
-VARIABLES, ROWS = ("u", "v", "w"), ("[0]", "[2]", "[4]")
+VARIABLES, ROWS = ("u", "v"), ("[0]", "[2]", "[4]")
 LINES = [
     "<a>.assign(<x> * 0.5)",
     "<a>.assign_add(<x> * 0.25)",
@@ -86,20 +86,24 @@ LINES = [
     "y = <x> - tf.reduce_max(<a> - y, 1, keepdims=True)",
     "x = tf.nn.softmax(<x> * <a>)",
     "x = x + <a>[2] * y[0]",
+    "t = t + tf.reduce_sum(<x> * <a>, 1)",
+    "t = t + tf.reduce_max(<x> - <a>, 1)",
 ]
 
 
 @st.composite
 def bodies(draw: Any) -> str:
     """Lines of a program on three variables and two tensors."""
-    lines = draw(st.lists(st.sampled_from(LINES), min_size=3, max_size=12))
+    lines = draw(st.lists(st.sampled_from(LINES), min_size=4, max_size=16))
     kinds = {"<a>": VARIABLES, "<x>": ("x", "y", *VARIABLES), "<i>": ROWS}
     for kind, names in kinds.items():
         for number, line in enumerate(lines):
             while kind in line:
                 line = line.replace(kind, draw(st.sampled_from(names)), 1)
             lines[number] = line
-    return "\n    ".join(["def f(u, v, w, x):", "y = x", *lines, "return x, y"])
+    return "\n    ".join(
+        ["def f(u, v, w, x):", "y, t = x, tf.zeros([6])", *lines, "return x, y, t"]
+    )
 
 
 @given(bodies())
