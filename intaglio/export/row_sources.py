@@ -55,7 +55,9 @@ def _source(*ops: Op | OpReference) -> Callable[[Source], Source]:
 
 
 def asserted(condition: Any, message: str) -> None:
-    """An error of the library where a condition does not hold."""
+    """An error of the library where a condition, of one element or of several, does not hold."""
+    if condition.dims:
+        condition = raw.All(condition, np.arange(len(condition.dims), dtype=np.int32))
     raw.Assert(condition, [np.asarray(message.encode(), object)])
 
 
@@ -157,7 +159,7 @@ def _filled(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     if dims.dims != (1,) or not element.dtype.is_numpy_compatible:
         raise NoRule("a fill of several dimensions that are data")
     number = raw.Cast(dims, DstT=int64)
-    asserted(raw.All(raw.GreaterEqual(number, np.int64(0)), np.zeros(1, np.int32)), "dims < 0")
+    asserted(raw.GreaterEqual(number, np.int64(0)), "dims < 0")
     bounds = bounds_of(dims)
     whole = raw.Reshape(number, np.zeros(0, np.int32))
     count = counted(whole, None if bounds is None else max(int(bounds.high), 0))

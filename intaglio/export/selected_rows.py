@@ -8,25 +8,24 @@ one are made neutral. Sizes that follow from the number of rows are numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import float32, from_numpy, int64
+from intaglio.base.dtypes import from_numpy, int64
 from intaglio.base.errors import ShapeError
 from intaglio.export import row_rules
 from intaglio.export.portable_rules import NoRule
 from intaglio.export.row_analysis import COUNTS, SHARED, SIZE, Dependent, Value, rows
-from intaglio.export.row_sources import SOURCES, Count, Rows, asserted, distinct
+from intaglio.export.row_sources import SOURCES, Count, Rows, asserted
+from intaglio.export.rows_along import ALONG, Open, Size, constant, filled, reduced
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Rewriter, derived
-from intaglio.opdef import door, late, raw
-from intaglio.opdef.late import OpReference
-from intaglio.opdef.op import Op
+from intaglio.opdef import door, raw
 from intaglio.opdef.spec import Spec
 from intaglio.optimize.common_subexpressions import share_subexpressions
 from intaglio.optimize.partial_evaluation import graphs_of, with_graphs
@@ -34,28 +33,6 @@ from intaglio.runtime import interpreter
 
 # The rules of ops, which the analysis finds in its table.
 _ANALYSIS = row_rules.Analysis
-
-
-class Size(NamedTuple):
-    """Integers that follow from a number of rows: as they are, and for as many rows as there may be."""
-
-    tensor: Any
-    most: np.ndarray
-    length: Count
-
-
-Open = Rows | Size
-# What an op along rows gives: its node, its inputs as they are, and as rows or sizes.
-Along = Callable[["_Writer", Node, Sequence[Any], Sequence[Open | None]], Sequence[Any]]
-_ALONG: dict[str, Along] = {}
-
-
-def _along(*ops: Op | OpReference) -> Callable[[Along], Along]:
-    def register(function: Along) -> Along:
-        _ALONG.update({op.name: function for op in ops})
-        return function
-
-    return register
 
 
 def with_row_results(graph: Graph) -> tuple[Graph, list[int]]:
@@ -245,7 +222,7 @@ class _Writer:
                 return self._by_rows(node, inputs, found, next(iter(counts.values())))
             except Dependent:
                 pass
-        rule = _ALONG.get(op.name) or (_reduced if op.reduces else None)
+        rule = ALONG.get(op.name) or (reduced if op.reduces else None)
         if rule is not None:
             return rule(self, node, inputs, found)
         if op.batching == "broadcast" or "scalar" in op.rules or op in (raw.Select, raw.SelectV2):
@@ -337,7 +314,7 @@ class _Writer:
                 results.append(Size(tensor, np.asarray(most, value.dtype.numpy), count))
             return results
         arrays = [
-            f.most if isinstance(f, Size) else _constant(v)
+            f.most if isinstance(f, Size) else constant(v)
             for f, v in zip(found, inputs, strict=True)
         ]
         most = interpreter.flat_result(
@@ -383,7 +360,7 @@ class _Writer:
             return [Rows(result, count, axis)]
         # The other operand says how many rows there are.
         same = raw.Equal(count.number, np.int64(fixed))
-        asserted(raw.All(same, np.zeros(1, np.int32)), f"{node.op.name}: incompatible shapes")
+        asserted(same, f"{node.op.name}: incompatible shapes")
         return [raw.GatherV2(result, np.arange(fixed), np.int32(axis))]
 
 
@@ -428,12 +405,6 @@ def _is_usable(value: SymbolicTensor, found: Open | None) -> bool:
     return found is not None or shapes.known(value.dims)
 
 
-def _constant(value: Any) -> np.ndarray:
-    if value.node.op is not raw.Const:
-        raise NoRule
-    return value.node.attrs["value"]
-
-
 def _known(found: Open) -> Value:
     """What the analysis knows of a value that a source gives."""
     if isinstance(found, Size):
@@ -449,14 +420,6 @@ _SAFE: dict[str, dict[int, int]] = {
     "Gather": {1: 0}, "GatherV2": {1: 0}, "GatherNd": {1: 0}, "FloorDiv": {1: 1}, "FloorMod": {1: 1},
     "Mod": {1: 1}, "TruncateDiv": {1: 1}, "TruncateMod": {1: 1}, "Div": {1: 1},
 }  # fmt: skip
-
-
-def filled(value: Rows, element: Any) -> Any:
-    """The array with an element where there are no more rows."""
-    dims, axis = value.array.dims, value.axis
-    numbers = np.arange(dims[axis], dtype=np.int64).reshape(-1, *[1] * (len(dims) - axis - 1))
-    number = raw.Mul(value.length.number, np.int64(value.group))
-    return raw.SelectV2(raw.Less(numbers, number), value.array, element)
 
 
 def _extent(value: Rows) -> Any:
@@ -495,7 +458,7 @@ def _common_count(counts: Sequence[Count], name: str) -> Count:
         one = raw.Equal(count.number, np.int64(1))
         same = raw.Equal(count.number, other.number)
         fits = raw.LogicalOr(raw.LogicalOr(one, same), raw.Equal(other.number, np.int64(1)))
-        asserted(raw.All(fits, np.zeros(1, np.int32)), f"{name}: incompatible shapes")
+        asserted(fits, f"{name}: incompatible shapes")
         number = raw.SelectV2(one, other.number, count.number)
         count = Count(number, max(count.most, other.most))
     return count
@@ -509,282 +472,3 @@ def _stretched(value: Rows, count: Count) -> Any:
     first = raw.Equal(value.length.number, np.int64(1))
     places = raw.SelectV2(first, np.zeros(count.most, np.int64), places)
     return raw.GatherV2(value.array, places, np.int32(value.axis))
-
-
-# -- along rows -----------------------------------------------------------------------------------------
-
-# What rows beyond the last one are for a reduction.
-_NEUTRAL: dict[str, Callable[[Any], Any]] = {
-    "sum": lambda dtype: 0,
-    "mean": lambda dtype: 0,
-    "product": lambda dtype: 1,
-    "maximum": lambda dtype: dtype.min if dtype.is_integer else -np.inf,
-    "minimum": lambda dtype: dtype.max if dtype.is_integer else np.inf,
-    "all": lambda dtype: True,
-    "any": lambda dtype: False,
-}
-
-
-def _single_rows(found: Sequence[Open | None]) -> Rows:
-    """The first operand, if it alone is one of rows. Raises NoRule."""
-    first, *others = found
-    if not isinstance(first, Rows) or any(others):
-        raise NoRule
-    return first
-
-
-def _reduced(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """A reduction of the rows, perhaps with other dimensions."""
-    value = _single_rows(found)
-    kind = value.array.dtype
-    if not kind.is_numpy_compatible or (
-        kind.is_complex and node.op.reduces in ("maximum", "minimum")
-    ):
-        raise NoRule
-    axes, keep = inputs[1], node.attrs["keep_dims"]
-    element = np.asarray(_NEUTRAL[node.op.reduces](kind), kind.numpy)
-    array = filled(value, element)
-    if node.op.reduces != "mean":
-        return [node.op(array, axes, keep_dims=keep)]
-    if kind.is_integer:
-        raise NoRule("a mean of integers")
-    rank = len(array.dims)
-    along = [int(a) % max(rank, 1) for a in np.asarray(_constant(axes)).reshape(-1)]
-    others = math.prod([array.dims[a] for a in along if a != value.axis]) * value.group
-    wide = float32 if kind.size == 2 else kind
-    number = raw.Cast(raw.Mul(value.length.number, np.int64(others)), DstT=wide)
-    total = raw.Sum(raw.Cast(array, DstT=wide), axes, keep_dims=keep)
-    mean = raw.RealDiv(total, raw.Reshape(number, np.zeros(0, np.int32)))
-    return [raw.Cast(mean, DstT=kind)]
-
-
-@_along(raw.ArgMax, raw.ArgMin)
-def _position(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """Of the greatest or least row."""
-    value = _single_rows(found)
-    kind = value.array.dtype
-    if kind.is_complex or kind.is_bool:
-        raise NoRule
-    some = raw.All(raw.Greater(value.length.number, np.int64(0)), np.zeros(1, np.int32))
-    asserted(some, f"{node.op.name}: there are no elements")
-    what = "maximum" if node.op is raw.ArgMax else "minimum"
-    array = filled(value, np.asarray(_NEUTRAL[what](kind), kind.numpy))
-    return [node.op(array, inputs[1], output_type=node.outputs[0].dtype)]
-
-
-@_along(raw.GatherV2)
-def _taken(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """Rows at indices, which are checked."""
-    params, indices, axis = found
-    at = int(_constant(inputs[2]))
-    if not isinstance(params, Rows) or axis is not None or node.attrs["batch_dims"]:
-        raise NoRule
-    if params.group != 1 or at % len(params.array.dims) != params.axis or not params.length.most:
-        raise NoRule
-    places = inputs[1]
-    if isinstance(indices, Rows):
-        places = filled(indices, np.zeros((), places.dtype.numpy))
-    elif indices is not None:
-        raise NoRule
-    wide = raw.Cast(places, DstT=int64)
-    number = raw.Reshape(params.length.number, np.zeros(0, np.int32))
-    inside = raw.LogicalAnd(raw.GreaterEqual(wide, np.int64(0)), raw.Less(wide, number))
-    if isinstance(indices, Rows):
-        inside = filled(indices._replace(array=inside), np.True_)
-    axes = np.arange(len(inside.dims or ()), dtype=np.int32)
-    asserted(raw.All(inside, axes), "an index is out of range")
-    result = raw.GatherV2(params.array, raw.SelectV2(inside, places, np.zeros((), places.dtype.numpy)),
-                          np.int32(params.axis))  # fmt: skip
-    if isinstance(indices, Rows):
-        return [Rows(result, indices.length, params.axis + indices.axis, indices.group)]
-    return [result]
-
-
-@_along(raw.Cumsum, raw.Cumprod)
-def _running(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """From the first row on; from the last one, those beyond it are neutral."""
-    value = _single_rows(found)
-    if node.attrs["reverse"]:
-        element = np.asarray(node.op is raw.Cumprod, value.array.dtype.numpy)
-        value = value._replace(array=filled(value, element))
-    (result,) = writer.at_most(node, [value.array, inputs[1]], [None, None])
-    return [value._replace(array=result)]
-
-
-@_along(raw.ReverseV2)
-def _reversed(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """Rows from the last one on; the other dimensions as they are."""
-    value = _single_rows(found)
-    axes = [int(a) % len(value.array.dims) for a in np.asarray(_constant(inputs[1])).reshape(-1)]
-    if value.group != 1 or not value.length.most:
-        raise NoRule
-    places = raw.Sub(value.length.number, np.arange(1, value.length.most + 1, dtype=np.int64))
-    places = raw.Maximum(places, np.int64(0))
-    array = raw.GatherV2(value.array, places, np.int32(value.axis))
-    others = np.array([a for a in axes if a != value.axis], np.int32)
-    return [value._replace(array=raw.ReverseV2(array, others) if others.size else array)]
-
-
-@_along(raw.TopKV2)
-def _greatest(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """The greatest rows: as many as a constant says, which is checked, or all of them in order."""
-    value, wanted = found
-    kind = inputs[0].dtype
-    if not isinstance(value, Rows) or value.axis != len(value.array.dims) - 1 or value.group != 1:
-        raise NoRule
-    array = filled(value, np.asarray(_NEUTRAL["maximum"](kind), kind.numpy))
-    if isinstance(wanted, Size) and int(wanted.most) == value.length.most == wanted.length.most:
-        most = raw.Const(value=np.int32(value.length.most), dtype=inputs[1].dtype)
-        results = writer.at_most(node, [array, most], [None, None])
-        return [value._replace(array=r) for r in results]
-    if wanted is not None:
-        raise NoRule
-    enough = raw.GreaterEqual(value.length.number, np.int64(_constant(inputs[1])))
-    asserted(raw.All(enough, np.zeros(1, np.int32)), "input must have at least k columns")
-    return writer.at_most(node, [array, inputs[1]], [None, None])
-
-
-@_along(raw.Where)
-def _selected(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """Those of rows: beyond the last one there is none."""
-    value = _single_rows(found)
-    array = filled(value, np.zeros((), value.array.dtype.numpy))
-    return SOURCES["Where"](node, [array])
-
-
-@_along(raw.Unique, late.UniqueWithCounts)
-def _distinct(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """Of rows: which of them each row is are rows, too."""
-    value = _single_rows(found)
-    values, positions, *counts = distinct(node, value.array, value.length.number)
-    return [values, Rows(positions, value.length), *counts]
-
-
-@_along(raw.ConcatV2)
-def _joined(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """Rows behind each other: the parts are beside each other, and places in them are gathered."""
-    *values, axis = inputs
-    rank = len(node.outputs[0].dims or ())
-    at = int(_constant(axis)) % max(rank, 1)
-    parts: list[Rows] = []
-    for value, open_ in zip(values, found, strict=False):
-        if isinstance(open_, Size):
-            raise NoRule
-        part = open_ or Rows(value, Count(np.array([value.dims[at]], np.int64), value.dims[at]), at)
-        if part.axis != at or part.group != 1:
-            raise NoRule
-        parts.append(part)
-    most = sum(p.length.most for p in parts)
-    places: Any = np.arange(most, dtype=np.int64)
-    total: Any = np.zeros(1, np.int64)
-    taken: Any = np.zeros(most, np.int64)
-    first = 0
-    for part in parts:
-        inside = raw.GreaterEqual(places, total)
-        taken = raw.SelectV2(inside, raw.AddV2(raw.Sub(places, total), np.int64(first)), taken)
-        total = raw.AddV2(total, part.length.number)
-        first += part.length.most
-    whole = raw.ConcatV2([p.array for p in parts], np.int32(at))
-    taken = raw.Minimum(taken, np.int64(max(most - 1, 0)))
-    return [Rows(raw.GatherV2(whole, taken, np.int32(at)), Count(total, most), at)]
-
-
-@_along(raw.MatMul, raw.BatchMatMulV2)
-def _multiplied(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """A product that sums over rows: those beyond the last one are zero."""
-    one, other = found
-    if not isinstance(one, Rows) or not isinstance(other, Rows) or one.length is not other.length:
-        raise NoRule
-    arrays = [filled(v, np.zeros((), v.array.dtype.numpy)) for v in (one, other)]
-    return writer.at_most(node, arrays, [None, None])
-
-
-@_along(late.SparseTensorDenseMatMul)
-def _sparse_product(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """Elements beyond the last one are zeros in the first place."""
-    indices, values, *others = found
-    if not isinstance(indices, Rows) or not isinstance(values, Rows) or any(others):
-        raise NoRule
-    arrays = [filled(v, np.zeros((), v.array.dtype.numpy)) for v in (indices, values)]
-    return writer.at_most(node, [*arrays, *inputs[2:]], [None] * len(inputs))
-
-
-@_along(raw.Range)
-def _numbered(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """As many numbers as there are rows, or a multiple; others as those of any number."""
-    start, limit, delta = found
-    if start is None and delta is None and isinstance(limit, Size):
-        begin, step = int(_constant(inputs[0])), int(_constant(inputs[2]))
-        group, rest = divmod(int(limit.most), max(limit.length.most, 1))
-        if not begin and step == 1 and not rest and group and limit.length.most:
-            numbers = np.arange(int(limit.most)).astype(node.outputs[0].dtype.numpy)
-            array = raw.Const(value=numbers, dtype=node.outputs[0].dtype)
-            return [Rows(array, limit.length, 0, group)]
-    return SOURCES["Range"](node, inputs)
-
-
-@_along(raw.StridedSlice)
-def _sliced(
-    writer: _Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
-) -> Sequence[Any]:
-    """Rows from one number to another, by a step of 1, or one of them; negative ones count from the end."""
-    value = _single_rows(found)
-    attrs, rank = node.attrs, len(value.array.dims)
-    begin, end, step = (np.asarray(_constant(v)).tolist() for v in inputs[1:])
-    masks = [attrs[n] for n in ("ellipsis_mask", "new_axis_mask")]
-    if value.axis or value.group != 1 or any(masks) or step[0] != 1 or not value.length.most:
-        raise NoRule
-    zero, number = np.zeros(1, np.int64), value.length.number
-
-    def place(given: int) -> Any:
-        wide = np.array([given], np.int64)
-        return wide if given >= 0 else raw.AddV2(number, wide)
-
-    first = zero if attrs["begin_mask"] & 1 else place(begin[0])
-    last = number if attrs["end_mask"] & 1 else place(end[0])
-    is_one = bool(attrs["shrink_axis_mask"] & 1)
-    if is_one:
-        inside = raw.LogicalAnd(raw.GreaterEqual(first, zero), raw.Less(first, number))
-        asserted(raw.All(inside, np.zeros(1, np.int32)), "slice index out of bounds")
-        first = raw.Maximum(raw.Minimum(first, np.int64(value.length.most - 1)), zero)
-        array = raw.GatherV2(value.array, first, np.int32(0))
-        count = Count(np.ones(1, np.int64), 1)
-    else:
-        first = raw.Minimum(raw.Maximum(first, zero), number)
-        last = raw.Minimum(raw.Maximum(last, first), number)
-        count = Count(raw.Sub(last, first), value.length.most)
-        places = raw.AddV2(first, np.arange(value.length.most, dtype=np.int64))
-        places = raw.Minimum(places, np.int64(value.length.most - 1))
-        array = raw.GatherV2(value.array, places, np.int32(0))
-    rest = [begin, end, step]
-    if len(begin) > 1 and rank > 1:  # the other dimensions
-        others = [np.array([0, *r[1:]], np.int32) for r in rest[:2]]
-        array = raw.StridedSlice(
-            array, *others, np.array(step, np.int32), begin_mask=attrs["begin_mask"] | 1,
-            end_mask=attrs["end_mask"] | 1, shrink_axis_mask=attrs["shrink_axis_mask"] & ~1,
-        )  # fmt: skip
-    return [raw.Squeeze(array, axis=[0])] if is_one else [Rows(array, count)]

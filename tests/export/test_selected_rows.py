@@ -322,3 +322,21 @@ def test_branches_with_rows(tmp_path: pathlib.Path) -> None:
             size = int(np.prod(dims))
             np.testing.assert_allclose(found[label][:size].reshape(dims), own[label], rtol=1e-6)
     library.close()
+
+
+def test_updates_at_rows(tmp_path: pathlib.Path) -> None:
+    """Rows of what a mask selects are changed; what is chosen row by row is put together again."""
+
+    def f(x: Any) -> Any:
+        at = tf.where(x[:, 0] > 0.0)
+        rows = tf.gather_nd(x, at)
+        return {
+            "updated": tf.tensor_scatter_nd_update(x, at, -rows),
+            "added": tf.tensor_scatter_nd_add(x, at[1:], rows[1:]),
+            "greatest": tf.tensor_scatter_nd_max(x[:, 1], at, rows[:, 0]),
+            "mapped": tf.vectorized_map(
+                lambda z: tf.cond(tf.reduce_sum(z) > 0.0, lambda: z * 3.0, lambda: -z), x),
+        }  # fmt: skip
+
+    x = numbers(4, 30, 3)
+    compare(f, tmp_path, (x,), (np.abs(x),), (-np.abs(x),))
