@@ -298,7 +298,10 @@ OWN: dict[str, dict[str, str]] = {
         "StopAtStepHook SummarySaverHook",
     )
     | _all("step_timers", "SecondOrStepTimer")
-    | _all("session_checkpoints", "Checkpoint init_from_checkpoint")
+    | _all(
+        "session_checkpoints",
+        "Checkpoint NewCheckpointReader=new_checkpoint_reader init_from_checkpoint",
+    )
     | _all("savers", "Saver import_meta_graph")
     | _all("session_run_hooks", "SessionRunArgs SessionRunContext SessionRunHook SessionRunValues")
     | _all("meta_graphs", "export_meta_graph")

@@ -224,7 +224,6 @@ sparse.segment_sqrt_n: data indices segment_ids name num_segments sparse_gradien
 hessians: ys xs name colocate_gradients_with_ops- gate_gradients aggregation_method = hessians
 tuple: tensors name control_inputs = tuple
 feature_column.categorical_column_with_vocabulary_file: key vocabulary_file vocabulary_size num_oov_buckets default_value dtype = feature_column.categorical_column_with_vocabulary_file
-train.NewCheckpointReader: filepattern>ckpt_dir_or_file = train.load_checkpoint
 gfile.Copy: oldpath>src newpath>dst overwrite = io.gfile.copy
 gfile.DeleteRecursively: dirname>path = io.gfile.rmtree
 gfile.Exists: filename>path = io.gfile.exists

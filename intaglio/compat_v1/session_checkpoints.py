@@ -21,6 +21,14 @@ from intaglio.state.variable import Variable
 from intaglio.trace import scopes
 
 
+def new_checkpoint_reader(filepattern: Any) -> CheckpointReader:
+    """A reader of the checkpoint with that prefix; `tf.train.load_checkpoint` takes folders too.
+
+    Raises DataLossError for what is no prefix but a file or a folder, NotFoundError if there is nothing.
+    """
+    return CheckpointReader(os.fsdecode(filepattern))
+
+
 class Checkpoint(checkpoint.Checkpoint):
     """`tf.train.Checkpoint` that also takes the session that has the values."""
 

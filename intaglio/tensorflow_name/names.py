@@ -469,7 +469,9 @@ PRIVATE: dict[str, dict[str, str]] = {
         "readahead_file_path",
     ),
     # tflearn, tensorlayer
-    "python.pywrap_tensorflow": {"NewCheckpointReader": "intaglio.tf:train.load_checkpoint"},
+    "python.pywrap_tensorflow": {
+        "NewCheckpointReader": "intaglio.compat_v1.session_checkpoints:new_checkpoint_reader"
+    },
     # object_detection
     "python.saved_model.signature_constants": {
         name: f"intaglio.tf:compat.v1.saved_model.signature_constants.{name}"

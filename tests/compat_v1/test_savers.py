@@ -210,6 +210,10 @@ def test_a_reader_describes_the_values(tmp_path: pathlib.Path) -> None:
             v1.get_variable(name, initializer=value)
         session.run(v1.global_variables_initializer())
         path = v1.train.Saver().save(session, str(tmp_path / "m"))
+    with pytest.raises(tf.errors.DataLossError):  # a folder is no prefix, also of what is in it
+        v1.train.NewCheckpointReader(str(tmp_path))
+    with pytest.raises(tf.errors.NotFoundError):
+        v1.train.NewCheckpointReader(str(tmp_path / "none"))
     assert v1.train.NewCheckpointReader(path).debug_string() == (
         b"a (DT_INT32) []\nb (DT_FLOAT) [2]\nc (DT_BOOL) []\nd/e (DT_INT32) [1,2]\nf (DT_BFLOAT16) [1]\n"
         b"h (DT_STRING) [1]\ni (DT_INT64) []\nj (DT_COMPLEX128) []\nk (DT_DOUBLE) []\nu (DT_UINT8) []\n"
