@@ -136,7 +136,7 @@ OWN: dict[str, dict[str, str]] = {
         "MetaGraphDef": f"{_SAVED}:MetaGraphDef",
         "NameAttrList": f"{_MESSAGES}:NameAttrList",
         "NodeDef": f"{_MESSAGES}:NodeDef",
-        "SparseTensorValue": "intaglio.compat_v1.values:SparseTensorValue",
+        "SparseTensorValue": "intaglio.sparse.tensor:SparseTensorValue",
         "TensorInfo": f"{_SAVED}:TensorInfo",
         "VariableAggregation": "intaglio.tf:VariableAggregation",
         "device": "intaglio.tf:device",

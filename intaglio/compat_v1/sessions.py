@@ -22,7 +22,7 @@ from intaglio.base import errors, nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.shapes import TensorShape, compatible
 from intaglio.compat_v1 import default_graphs
-from intaglio.compat_v1.values import RaggedTensorValue, SparseTensorValue
+from intaglio.compat_v1.values import RaggedTensorValue
 from intaglio.function.user_errors import detected_at, session_failure
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph as FrozenGraph
@@ -34,7 +34,7 @@ from intaglio.runtime import interpreter
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.runtime.hooks import SERVICES
 from intaglio.runtime.resources import MANAGER, Resource
-from intaglio.sparse.tensor import SparseTensor
+from intaglio.sparse.tensor import SparseTensor, SparseTensorValue
 from intaglio.state.variable import Variable
 from intaglio.trace.graph import Graph
 

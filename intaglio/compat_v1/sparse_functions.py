@@ -12,7 +12,7 @@ from intaglio.compat_v1.partitioned_variables import PartitionedVariable
 from intaglio.opdef import convert, raw
 from intaglio.ragged import sparse_embeddings
 from intaglio.sparse import arranging, serialization
-from intaglio.sparse.api import SparseTensor, as_sparse
+from intaglio.sparse.api import SparseTensor, as_sparse, is_sparse
 from intaglio.sparse.placeholders import sparse_placeholder
 from intaglio.trace import scopes
 
@@ -166,7 +166,7 @@ def convert_to_tensor_or_sparse_tensor(
     value: Any, dtype: Any = None, name: str | None = None
 ) -> Any:
     """A tensor, or a sparse tensor of what is one. Raises RuntimeError for another dtype of a sparse one."""
-    if isinstance(value, SparseTensor) or type(value).__name__ == "SparseTensorValue":
+    if is_sparse(value):
         found = as_sparse(value)
         if dtype is not None and found.dtype != dtype:
             raise RuntimeError(

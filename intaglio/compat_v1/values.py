@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from intaglio.base import later, nest
 from intaglio.trace import scopes
-
-
-class SparseTensorValue(NamedTuple):
-    """A sparse tensor as arrays."""
-
-    indices: Any
-    values: Any
-    dense_shape: Any
 
 
 class TFRecordCompressionType:

@@ -276,3 +276,11 @@ def test_dense_inputs_lose_what_stands_for_nothing() -> None:
     assert sparse_input(tf.constant([["a", ""]])).values.numpy().tolist() == [b"a"]
     assert sparse_input(tf.constant([[-1, 0]])).values.numpy().tolist() == [0]
     assert sparse_input(tf.constant([[0.0, 2.0]]), 0.0).values.numpy().tolist() == [2.0]
+
+
+def test_arrays_of_sparse_tensors_are_sparse() -> None:
+    value = v1.SparseTensorValue([[0, 0], [1, 0]], ["red", "blue"], [2, 1])
+    found = COLOR.get_sparse_tensors(_cache(color=value), None)
+    assert found.id_tensor.values.numpy().tolist() == [0, 1]
+    assert v1.convert_to_tensor_or_sparse_tensor(value).dense_shape.numpy().tolist() == [2, 1]
+    assert tf.sparse.to_dense(value).numpy().tolist() == [[b"red"], [b"blue"]]
