@@ -100,6 +100,28 @@ def _triples(parts: Any, of: str) -> Any:
     return zip(*[getattr(parts, name) for name in names], strict=True)
 
 
+def _sequence_features(
+    parts: Any, sparse: Any, dense: Any, ragged: Any, read_ragged: Any, single: bool
+) -> dict[str, Any]:
+    """The sequence features by key, from the outputs of the parsing op."""
+    triples = _triples(parts, "feature_list")
+    found: dict[str, Any] = {k: SparseTensor(*t) for k, t in zip(sparse, triples, strict=True)}
+    found.update(zip(dense, parts.feature_list_dense_values, strict=True))
+    inner = zip(
+        parts.feature_list_ragged_values, parts.feature_list_ragged_inner_splits, strict=True
+    )
+    outer = dict(zip(read_ragged, parts.feature_list_ragged_outer_splits, strict=True))
+    by_key = dict(zip(read_ragged, inner, strict=True))
+    for key, feature in ragged.items():
+        # A sequence is a batch of lists of values.
+        steps = of_partitions(key, feature, by_key, single=False)
+        splits = outer[value_key(key, feature)]
+        found[key] = (
+            steps if single else RaggedTensor.from_row_splits(steps, splits, validate=False)
+        )
+    return found
+
+
 def _parsed(data: Any, context: Any, sequences: Any, names: Any) -> Any:
     if not context and not sequences:
         raise ValueError(
@@ -147,21 +169,7 @@ def _parsed(data: Any, context: Any, sequences: Any, names: Any) -> Any:
         dict(zip(plan.ragged, pairs, strict=True)),
         single,
     )
-    triples = _triples(parts, "feature_list")
-    found: dict[str, Any] = {k: SparseTensor(*t) for k, t in zip(sparse, triples, strict=True)}
-    found.update(zip(dense, parts.feature_list_dense_values, strict=True))
-    inner = zip(
-        parts.feature_list_ragged_values, parts.feature_list_ragged_inner_splits, strict=True
-    )
-    outer = dict(zip(read_ragged, parts.feature_list_ragged_outer_splits, strict=True))
-    by_key = dict(zip(read_ragged, inner, strict=True))
-    for key, feature in ragged.items():
-        # A sequence is a batch of lists of values.
-        steps = of_partitions(key, feature, by_key, single=False)
-        splits = outer[value_key(key, feature)]
-        found[key] = (
-            steps if single else RaggedTensor.from_row_splits(steps, splits, validate=False)
-        )
+    found = _sequence_features(parts, sparse, dense, ragged, read_ragged, single)
     return read, found, dict(zip(dense, parts.feature_list_dense_lengths, strict=True))
 
 

@@ -44,11 +44,11 @@ def test_the_largest_of_large_arrays_are_the_first_of_the_sorted(dtype, kind, sh
     np.testing.assert_array_equal(values, np.take_along_axis(x, expected, -1))
 
 
-def test_rows_of_few_larger_elements_are_not_looked_at_in_turn():
+def test_rows_of_few_larger_elements_are_not_selected_by_repeated_argmin():
     x = np.full((40, 200), np.nan, np.float32)
     x[:, ::50] = 1.0
-    assert sorting._in_turn(x, 4) is not None
-    assert sorting._in_turn(x, 5) is None
+    assert sorting._by_repeated_argmin(x, 4) is not None
+    assert sorting._by_repeated_argmin(x, 5) is None
     assert tf.math.top_k(x, 5).indices.numpy()[0].tolist() == [0, 50, 100, 150, 1]
 
 

@@ -118,38 +118,38 @@ def _first_of_rows(x: Any, k: int) -> np.ndarray:
     return np.take_along_axis(among, order, -1)[..., :k]
 
 
-# Up to so many of the largest elements are looked for one after the other: in rows of at least so many
-# elements for each, of arrays of some thousand elements.
-MAX_IN_TURN, MIN_ELEMENTS_IN_TURN, MIN_SIZE_IN_TURN = 64, 32, 4096
-# Elements of rows that are looked at together: their keys stay in cache.
-BLOCK_IN_TURN = 1 << 15
+# Selection by repeated argmin: the maximum k, the minimum number of elements of a row for each selected
+# one, and the minimum number of elements of the array.
+MAX_SELECTED, MIN_ELEMENTS_PER_SELECTED, MIN_SELECTION_ELEMENTS = 64, 32, 4096
+# Number of elements in a block of rows, whose keys stay in cache.
+SELECTION_BLOCK_ELEMENTS = 1 << 15
 
 
-def _in_turn(x: Any, k: int) -> np.ndarray | None:
-    """The positions of the k largest elements of rows, by a pass over the rows for each.
+def _by_repeated_argmin(x: Any, k: int) -> np.ndarray | None:
+    """The positions of the k largest elements of rows, by k argmin passes over descending keys.
 
-    None where a row has too few elements that are larger than the least number of the dtype: what is
-    found is replaced by it.
+    A selected element's key is replaced by the largest key. None if a row has fewer than k elements with
+    smaller keys.
     """
     rows = x.reshape(-1, x.shape[-1])
     order = np.empty((len(rows), k), np.int64)
-    step = max(1, BLOCK_IN_TURN // rows.shape[1])
+    step = max(1, SELECTION_BLOCK_ELEMENTS // rows.shape[1])
     for start in range(0, len(rows), step):
         keys = _keys(rows[start : start + step])
         least, all_rows = np.iinfo(keys.dtype).max, np.arange(len(keys))
-        for place in range(k):
-            order[start : start + step, place] = at = keys.argmin(axis=1)
+        for rank in range(k):
+            order[start : start + step, rank] = at = keys.argmin(axis=1)
             if (keys[all_rows, at] == least).any():
                 return None
             keys[all_rows, at] = least
     return order.reshape(*x.shape[:-1], k)
 
 
-def _suits_turns(x: Any, k: int) -> bool:
-    """True for few of the largest elements of rows that are neither short nor longer than a block."""
+def _suits_repeated_argmin(x: Any, k: int) -> bool:
+    """True if k is small for rows that are neither short nor longer than a block."""
     row = x.shape[-1]
-    few = 0 < k <= MAX_IN_TURN and k * MIN_ELEMENTS_IN_TURN <= row
-    return few and row <= BLOCK_IN_TURN and x.size >= MIN_SIZE_IN_TURN
+    few = 0 < k <= MAX_SELECTED and k * MIN_ELEMENTS_PER_SELECTED <= row
+    return few and row <= SELECTION_BLOCK_ELEMENTS and x.size >= MIN_SELECTION_ELEMENTS
 
 
 def largest(x: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -157,7 +157,7 @@ def largest(x: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     if k == 1 and x.shape[-1] and not (x.dtype.kind in "fV" and np.isnan(x).any()):
         order = np.argmax(x, axis=-1)[..., None]
         return np.take_along_axis(x, order, -1), order
-    order = _in_turn(x, k) if _suits_turns(x, k) else None
+    order = _by_repeated_argmin(x, k) if _suits_repeated_argmin(x, k) else None
     if order is not None:
         return np.take_along_axis(x, order, -1), order
     if x.size and 0 < k < x.shape[-1] // 8 and _is_long(x) and _ordinary(x):
