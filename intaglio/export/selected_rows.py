@@ -366,7 +366,9 @@ class _Writer:
 
 def _common_limit(column: Sequence[Any]) -> int | None:
     """How many rows a result of branches may have; None if it has one shape in all of them. Raises NoRule."""
-    if not any(isinstance(r, Rows) for r in column) and len({r.dims for r in column}) == 1:
+    if not any(isinstance(r, Rows) for r in column):
+        if len({r.dims for r in column}) != 1:  # branches take what follows with them instead
+            raise NoRule
         return None
     arrays = [r.array if isinstance(r, Rows) else r for r in column]
     for result, array in zip(column, arrays, strict=True):
