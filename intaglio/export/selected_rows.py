@@ -182,7 +182,7 @@ class _Writer:
                 node,
                 taken,
                 attrs=attrs,
-                specs=[v.spec for v in bodies[0].outputs],
+                specs=[v.spec.like() for v in bodies[0].outputs],  # not their values
                 control=self.new.control(node),
                 name=self.new.unique_name(node.name),
             )

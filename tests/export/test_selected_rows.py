@@ -340,3 +340,14 @@ def test_updates_at_rows(tmp_path: pathlib.Path) -> None:
 
     x = numbers(4, 30, 3)
     compare(f, tmp_path, (x,), (np.abs(x),), (-np.abs(x),))
+
+
+def test_branches_of_which_some_give_rows(tmp_path: pathlib.Path) -> None:
+    """The number of rows is that of the branch that is taken, also where the first gives a fixed number."""
+
+    def f(x: Any, at: Any) -> Any:
+        rows = tf.boolean_mask(x, x > 0.0)
+        parts = [lambda: x[:3], lambda: rows * 2.0, lambda: x[:5], lambda: x[2:3]]
+        return {"y": tf.switch_case(at, parts) + 1.0}
+
+    compare(f, tmp_path, *[(numbers(1, 30), np.int32(i)) for i in range(4)])
