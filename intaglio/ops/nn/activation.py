@@ -142,14 +142,14 @@ class Relu6Grad(ActivationGrad):
 
 @op
 class Elu(Exponential):
-    """features where positive, else exp(features) - 1."""
+    """exp(features) - 1 where negative, else features."""
 
     def scalar(self, s, features):
         zero = s.const(0, like=features)
         # As TensorFlow, and not expm1: processors have vector instructions for exp.
         one = s.const(1, like=features)
         below = s.sub(s.exp(s.minimum(features, zero)), one)
-        return s.add(below, s.maximum(features, zero))
+        return s.select(s.lt(features, zero), below, features)
 
     def gradient(self, dactivations, activations) -> Any:
         return raw.EluGrad(dactivations, activations)
@@ -187,8 +187,8 @@ class Selu(Exponential):
             s.const(SELU_SCALE_ALPHA, like=features),
             s.sub(s.exp(s.minimum(features, zero)), s.const(1, like=features)),
         )
-        above = s.mul(s.const(SELU_SCALE, like=features), s.maximum(features, zero))
-        return s.add(below, above)
+        above = s.mul(s.const(SELU_SCALE, like=features), features)
+        return s.select(s.lt(features, zero), below, above)
 
     def gradient(self, dactivations, activations) -> Any:
         return raw.SeluGrad(dactivations, activations)
