@@ -201,7 +201,8 @@ def test_nan_and_infinity_are_treated_alike():
 
     compiled = tf.function(sloped, jit_compile=True)
     for got, wanted in zip(compiled(arrays[0]), sloped(arrays[0]), strict=True):
-        np.testing.assert_array_equal(got, wanted)
+        # Eager calls go tap by tap where an image has NaN: sums have another order.
+        np.testing.assert_allclose(got, wanted, rtol=0, atol=4e-6)
 
 
 def test_one_tensor_as_two_operands():
