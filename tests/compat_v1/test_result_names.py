@@ -60,6 +60,8 @@ NAMES = {
     "ToFloat": lambda: v1.to_float(_classes()),
     "ToBFloat16": lambda: v1.to_bfloat16(_floats()),
     "ToComplex64": lambda: v1.to_complex64(_floats()),
+    "concat": lambda: tf.concat([_floats(), _floats()], 1),
+    "concat/concat": lambda: tf.concat([_floats()], 1),
     "div": lambda: v1.div(_floats(), _floats()),
     "multinomial/Multinomial": lambda: v1.multinomial(_floats(), 2),
 }

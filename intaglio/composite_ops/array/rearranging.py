@@ -135,7 +135,8 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
         at = convert.to_tensor(axis, dtypes.int32)
         if at.dims not in ((), None):
             raise ValueError(f"Shape {at.shape} must have rank 0")
-        return raw.Identity(convert.to_tensor(values[0]), name=name)
+        with door.level().scoped(name or "concat"):  # names as in TensorFlow: "concat/concat"
+            return raw.Identity(convert.to_tensor(values[0]), name=name)
     return raw.ConcatV2(list(values), axis, name=name)
 
 
