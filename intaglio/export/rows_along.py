@@ -315,9 +315,9 @@ def _sliced(
         raise NoRule
     zero, number = np.zeros(1, np.int64), value.length.number
 
-    def place(given: int) -> Any:
-        wide = np.array([given], np.int64)
-        return wide if given >= 0 else raw.AddV2(number, wide)
+    def place(index: int) -> Any:
+        wide = np.array([index], np.int64)
+        return wide if index >= 0 else raw.AddV2(number, wide)
 
     first = zero if attrs["begin_mask"] & 1 else place(begin[0])
     last = number if attrs["end_mask"] & 1 else place(end[0])

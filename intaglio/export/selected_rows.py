@@ -208,9 +208,9 @@ class _Writer:
                 raise NoRule
             return SOURCES[op.name](node, inputs)
         if op.is_identity:
-            for taken, given in zip(node.inputs, node.outputs, strict=True):
-                if id(taken) in self._values:
-                    self._values[id(given)] = self._values[id(taken)]
+            for value, result in zip(node.inputs, node.outputs, strict=True):
+                if id(value) in self._values:
+                    self._values[id(result)] = self._values[id(value)]
             return [f or v for f, v in zip(found, inputs, strict=True)]
         if op.control_flow or op.stateful or not all(map(_is_usable, inputs, found)):
             raise NoRule
