@@ -199,7 +199,8 @@ def _greatest(
     kind = inputs[0].dtype
     if not isinstance(value, Rows) or value.axis != len(value.array.dims) - 1 or value.group != 1:
         raise NoRule
-    array = filled(value, np.asarray(_NEUTRAL["maximum"](kind), kind.numpy))
+    last = kind.min if kind.is_integer else np.nan  # which are behind all others, NaN as well
+    array = filled(value, np.asarray(last, kind.numpy))
     if isinstance(wanted, Size) and int(wanted.most) == value.length.most == wanted.length.most:
         most = raw.Const(value=np.int32(value.length.most), dtype=inputs[1].dtype)
         results = writer.at_most(node, [array, most], [None, None])

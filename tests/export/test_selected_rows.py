@@ -351,3 +351,22 @@ def test_branches_of_which_some_give_rows(tmp_path: pathlib.Path) -> None:
         return {"y": tf.switch_case(at, parts) + 1.0}
 
     compare(f, tmp_path, *[(numbers(1, 30), np.int32(i)) for i in range(4)])
+
+
+def test_orders_of_rows_with_nan(tmp_path: pathlib.Path) -> None:
+    """NaN comes last, and yet before what stands beyond the last row."""
+
+    def f(x: Any) -> Any:
+        rows = tf.boolean_mask(x, x != 0.0)
+        values, places = tf.math.top_k(rows, 2)
+        ordered = [tf.sort(rows), tf.sort(rows, direction="DESCENDING"), tf.argsort(rows)]
+        return {"values": values, "places": places, **dict(zip("abc", ordered, strict=True))}
+
+    nan, least = np.nan, -np.inf
+    rows = [
+        [1, 0, nan, 2, 0, -3],
+        [nan, nan, 0, 0, 0, 5],
+        [least, 0, 0, nan, 0, 0],
+        [0, 7, 0, 8, 0, 0],
+    ]
+    compare(f, tmp_path, *[(np.array(row, np.float32),) for row in rows])
