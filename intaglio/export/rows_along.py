@@ -267,10 +267,15 @@ def _joined(
 def _multiplied(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
-    """A product that sums over rows: those beyond the last one are zero."""
+    """A product that sums over rows of both operands: those beyond the last one are zero."""
     one, other = found
     if not isinstance(one, Rows) or not isinstance(other, Rows) or one.length is not other.length:
         raise NoRule
+    names = ("transpose_a", "transpose_b") if node.op is raw.MatMul else ("adj_x", "adj_y")
+    first, second = (bool(node.attrs[name]) for name in names)
+    summed = [len(one.array.dims) - 1 - first, len(other.array.dims) - 2 + second]
+    if [one.axis, other.axis] != summed:
+        raise NoRule("a product with rows in both dimensions")
     arrays = [filled(v, np.zeros((), v.array.dtype.numpy)) for v in (one, other)]
     return writer.at_most(node, arrays, [None, None])
 

@@ -370,3 +370,21 @@ def test_orders_of_rows_with_nan(tmp_path: pathlib.Path) -> None:
         [0, 7, 0, 8, 0, 0],
     ]
     compare(f, tmp_path, *[(np.array(row, np.float32),) for row in rows])
+
+
+def test_products_of_rows_with_rows(tmp_path: pathlib.Path) -> None:
+    """Sums over rows, and what has as many rows as columns."""
+
+    def f(x: Any) -> Any:
+        rows = tf.boolean_mask(x, tf.reduce_sum(x, 1) > 0.0)
+        return {
+            "sum": tf.matmul(rows, rows * 2.0, transpose_a=True),
+            "columns": tf.transpose(rows) @ rows,
+            "square": rows @ tf.transpose(rows),
+            "pairs": tf.matmul(rows, rows - 1.0, transpose_b=True),
+            "batch": tf.einsum("ij,kj->ik", rows, rows),
+            "above": tf.reduce_sum(rows @ tf.transpose(rows)),
+        }
+
+    x = numbers(1, 5, 3)
+    compare(f, tmp_path, (x,), (np.abs(x),), (-np.abs(x),))
