@@ -232,10 +232,6 @@ def _unquoted(fields: Spans, octets: np.ndarray, within: np.ndarray) -> Spans | 
 _Fields = Spans | list[bytes]
 
 
-def _listed(fields: _Fields) -> list[bytes]:
-    return fields.texts() if isinstance(fields, Spans) else fields
-
-
 def _empty(fields: _Fields, missing: Sequence[bytes]) -> Any:
     """A mask of the empty fields; None if there are none."""
     if isinstance(fields, Spans):
@@ -289,10 +285,11 @@ def _taken(fields: _Fields, at: np.ndarray) -> _Fields:
 
 def _numbers(number: int, fields: _Fields, dtype: DType, records: Any = None) -> np.ndarray:
     """Fields as numbers; the numbers of their records are for messages."""
+    texts: Any = fields
     if isinstance(fields, list) and len(fields) >= native_strings.MIN_NATIVE_STRINGS:
-        fields = filled(fields, -1)
+        texts = filled(fields, -1)
     try:
-        return numbers.read(fields, dtype)
+        return numbers.read(texts, dtype)
     except numbers.NoNumber as e:
         record = e.at if records is None else records[e.at]
         shown = e.text.decode("utf-8", "replace")

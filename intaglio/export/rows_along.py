@@ -219,7 +219,7 @@ def _selected(
     """Those of rows: beyond the last one there is none."""
     value = _single_rows(found)
     array = filled(value, np.zeros((), value.array.dtype.numpy))
-    return SOURCES["Where"](node, [array])
+    return SOURCES[raw.Where.name](node, [array])
 
 
 @_along(raw.Unique, late.UniqueWithCounts)
@@ -305,7 +305,7 @@ def _numbered(
             numbers = np.arange(int(limit.most)).astype(node.outputs[0].dtype.numpy)
             array = raw.Const(value=numbers, dtype=node.outputs[0].dtype)
             return [Rows(array, limit.length, 0, group)]
-    return SOURCES["Range"](node, inputs)
+    return SOURCES[raw.Range.name](node, inputs)
 
 
 @_along(raw.StridedSlice)

@@ -214,7 +214,7 @@ class _Writer:
             return [f or v for f, v in zip(found, inputs, strict=True)]
         if op.control_flow or op.stateful or not all(map(_is_usable, inputs, found)):
             raise NoRule
-        if op.name in ("ZerosLike", "OnesLike") and isinstance(found[0], Rows):
+        if op in (raw.ZerosLike, raw.OnesLike) and isinstance(found[0], Rows):
             return [found[0]._replace(array=op(found[0].array))]
         counts = {id(f.length.number): f.length for f in found if f is not None}
         if len(counts) == 1:
@@ -268,7 +268,7 @@ class _Writer:
         self, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
     ) -> Sequence[SymbolicTensor]:
         """The outputs of a node for as many rows as there may be."""
-        safe = _SAFE.get(node.op.name, {})
+        safe = _SAFE.get(node.op)
         operands: list[SymbolicTensor] = []
         for number, (value, open_) in enumerate(zip(inputs, found, strict=True)):
             operand: Any = value
@@ -276,8 +276,8 @@ class _Writer:
                 operand = raw.Const(value=open_.most, dtype=value.dtype)
             elif isinstance(open_, Rows):
                 operand = open_.array
-                if number in safe:
-                    operand = filled(open_, np.asarray(safe[number], operand.dtype.numpy))
+                if number == 1 and safe is not None:
+                    operand = filled(open_, np.asarray(safe, operand.dtype.numpy))
             operands.append(operand)
         return self.copied(node, operands)
 
@@ -417,11 +417,12 @@ def _known(found: Open) -> Value:
     return Value(state, tuple([Spec(found.array.dtype, d) for d in each]))
 
 
-# What rows beyond the last one are for ops that check their elements, by the numbers of inputs.
-_SAFE: dict[str, dict[int, int]] = {
-    "Gather": {1: 0}, "GatherV2": {1: 0}, "GatherNd": {1: 0}, "FloorDiv": {1: 1}, "FloorMod": {1: 1},
-    "Mod": {1: 1}, "TruncateDiv": {1: 1}, "TruncateMod": {1: 1}, "Div": {1: 1},
-}  # fmt: skip
+# What rows of the second input beyond the last one are, for ops that check their elements.
+_SAFE: dict[Any, int] = {
+    **dict.fromkeys((raw.Gather, raw.GatherV2, raw.GatherNd), 0),
+    **dict.fromkeys((raw.Div, raw.FloorDiv, raw.TruncateDiv), 1),
+    **dict.fromkeys((raw.Mod, raw.FloorMod, raw.TruncateMod), 1),
+}
 
 
 def _extent(value: Rows) -> Any:
