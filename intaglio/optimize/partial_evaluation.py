@@ -243,8 +243,9 @@ class _Evaluation:
         return handle
 
     def item(self, item: Any) -> SymbolicTensor:
-        """An element of a list."""
-        return item.value if isinstance(item, SymbolicArray) else self.constant(item)
+        """An element of a list; one that is a part of an array is recorded."""
+        with door.pushed(self.new):
+            return tensor_of(item)
 
     # -- branches --------------------------------------------------------------------------
 

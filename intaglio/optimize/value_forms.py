@@ -82,9 +82,11 @@ def form_of(value: SymbolicTensor | TensorList) -> Form:
 
 
 def _form_of_item(item: Any) -> Any:
-    return (
-        form_of(item.value) if isinstance(item, SymbolicArray) else ConstantForm(np.asarray(item))
-    )
+    """The form of an element; that of one which is a part of an array is found without its tensor."""
+    known = item.known if isinstance(item, SymbolicArray) else np.asarray(item)
+    if known is not None and not known.dtype.hasobject:
+        return ConstantForm(known)
+    return TensorForm(from_numpy(item.dtype), item.shape)
 
 
 def varying(form: Form) -> Form:

@@ -388,3 +388,18 @@ def test_products_of_rows_with_rows(tmp_path: pathlib.Path) -> None:
 
     x = numbers(1, 5, 3)
     compare(f, tmp_path, (x,), (np.abs(x),), (-np.abs(x),))
+
+
+def test_maps_over_rows(tmp_path: pathlib.Path) -> None:
+    """Rows as elements of lists: where there is one, it is a part of the array that others are rows of."""
+
+    def f(x: Any) -> Any:
+        rows = tf.boolean_mask(x, tf.reduce_sum(x, 1) > 0.0)
+        return {
+            "map": tf.map_fn(lambda row: tf.reduce_sum(row) * 2.0, rows),
+            "scan": tf.scan(lambda total, row: total * 0.5 + row, rows, tf.zeros([3])),
+            "fold": tf.foldl(lambda total, row: total * 0.5 + row, rows, tf.zeros([3])),
+        }
+
+    x = numbers(1, 5, 3)
+    compare(f, tmp_path, (x,), (np.abs(x),), (-np.abs(x),))
