@@ -118,7 +118,7 @@ def lstsq(
     with door.level().scoped(name or "matrix_solve_ls"):
         matrix, rhs = pair(matrix, rhs)
         if not fast:
-            return products.matmul(pinv(matrix), rhs)
+            return products.matmul(_pseudo_inverse(matrix, None), rhs)
         sizes = shape(matrix)
         tall = raw.GreaterEqual(sizes[-2], sizes[-1])
         return smart_cond(
@@ -258,17 +258,26 @@ def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | Non
         a = convert.to_tensor(a)
         if not a.dtype.is_floating:
             raise TypeError("Input `a` must have `float`-like `dtype`")
-        s, u, v = svd(a)
-        if rcond is None:
-            eps = np.asarray(10.0 * np.finfo(a.dtype.numpy).eps, a.dtype.numpy)
-            larger = raw.Max(shape(a)[-2:], np.int32(0))
-            rcond = raw.Mul(raw.Cast(larger, DstT=a.dtype), eps)
-        rcond = convert.to_tensor(rcond, a.dtype)
-        cut = raw.Mul(rcond, raw.Max(s, LAST))
-        large = raw.Greater(s, raw.ExpandDims(cut, np.int32(-1)))
-        infinite = np.asarray(np.inf, a.dtype.numpy)
-        kept = raw.ExpandDims(raw.SelectV2(large, s, infinite), np.int32(-2))
-        return products.matmul(raw.RealDiv(v, kept), u, adjoint_b=True)
+        return _pseudo_inverse(a, rcond)
+
+
+def _pseudo_inverse(a: Tensor, rcond: Any) -> Tensor:
+    """`pinv` of real and complex matrices."""
+    s, u, v = svd(a)
+    if rcond is None:
+        eps = np.asarray(10.0 * np.finfo(s.dtype.numpy).eps, s.dtype.numpy)
+        larger = raw.Max(shape(a)[-2:], np.int32(0))
+        rcond = raw.Mul(raw.Cast(larger, DstT=s.dtype), eps)
+    rcond = convert.to_tensor(rcond, s.dtype)
+    cut = raw.Mul(rcond, raw.Max(s, LAST))
+    large = raw.Greater(s, raw.ExpandDims(cut, np.int32(-1)))
+    infinite = np.asarray(np.inf, s.dtype.numpy)
+    kept = raw.ExpandDims(raw.SelectV2(large, s, infinite), np.int32(-2))
+    if a.dtype.is_complex:
+        scaled = raw.Mul(v, raw.Cast(raw.Reciprocal(kept), DstT=a.dtype))
+    else:
+        scaled = raw.RealDiv(v, kept)
+    return products.matmul(scaled, u, adjoint_b=True)
 
 
 @dispatchable

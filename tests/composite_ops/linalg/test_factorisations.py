@@ -93,6 +93,29 @@ def test_least_squares_of_open_shapes(jit):
     np.testing.assert_allclose(unknown(X, rhs), wanted, atol=1e-9)
 
 
+@pytest.mark.parametrize("jit", [None, False, True])
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "complex128"])
+@pytest.mark.parametrize("size", [(4, 2), (2, 4), (3, 3)])
+def test_least_squares_by_singular_values(size, dtype, jit):
+    """Of complex matrices too, and of such as have dependent columns; TensorFlow 2.21 was asked."""
+    rng = np.random.default_rng(size[0])
+    numbers = rng.normal(size=(2, 2, *size))
+    matrix = (numbers[0] + 1j * numbers[1] if dtype[0] == "c" else numbers[0]).astype(dtype)
+    matrix[1, :, -1] = matrix[1, :, 0]
+    rhs = rng.normal(size=(2, size[0], 2)).astype(dtype)
+
+    def solve(a, b):
+        return L.lstsq(a, b, fast=False)
+
+    run = solve if jit is None else tf.function(solve, jit_compile=jit)
+    wanted = np.linalg.pinv(matrix.astype("complex128"), 1e-5) @ rhs
+    found = run(tf.constant(matrix), tf.constant(rhs)).numpy()
+    np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4)
+    if dtype[0] == "c":
+        with pytest.raises(TypeError, match="float"):
+            L.pinv(matrix)
+
+
 @pytest.mark.parametrize("shape", [[None, None], [None, 2], None])
 def test_the_inverse_of_matrices_of_open_size(shape):
     matrix = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], np.float32)
