@@ -48,10 +48,16 @@ def by_kernel(new: Rewriter, node: Node, loops: bool = False) -> list[SymbolicTe
     before = len(new.nodes)
     # Kernels are written for arrays: a symbolic one may raise any error in them.
     found = expressed(new, node, lambda: kernel_results(node, node.inputs, loops), Exception)
-    if any([n.op is node.op for n in new.nodes[before:]]):  # NumPy's function is the op itself
+    # NumPy's function is the op itself. With other operands, those that have elements, it may have code.
+    if any([n.op is node.op and _forms(n) == _forms(node) for n in new.nodes[before:]]):
         del new.nodes[before:]
         return None
     return found
+
+
+def _forms(node: Node) -> list[Any]:
+    """The dtypes and shapes of a node's inputs."""
+    return [(v.dtype, v.dims) for v in node.inputs]
 
 
 def expressed(
