@@ -52,8 +52,8 @@ MAX_COUNTED_SHAPES = 16
 def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
     """A graph that is interpreted as `run`, or a function that changes over to native code once it is hot.
 
-    `make` compiles a graph whose last bits that may change; None for a graph that must keep its bits, such
-    as one with strings, files or calls of Python.
+    `make` compiles a graph whose last bits may change; it is None for a graph that must keep its bits,
+    such as one with strings, files or calls of Python.
     """
     nodes = [n for g in (*walk.nested(graph), graph) for n in g.nodes]
     if all(map(is_exact, nodes)) and not all([n.op.free for n in nodes]):
