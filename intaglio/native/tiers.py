@@ -56,10 +56,12 @@ def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
     such as one with strings, files or calls of Python.
     """
     nodes = [n for g in (*walk.nested(graph), graph) for n in g.nodes]
-    if all(map(is_exact, nodes)) and not all([n.op.free for n in nodes]):
+    seconds = interpreted_seconds(graph)
+    # Graphs of one or two small ops are not timed, which would take a third of their call.
+    long = seconds >= MIN_INTERPRETED_SECONDS or any([n.op.control_flow == "loop" for n in nodes])
+    if long and all(map(is_exact, nodes)) and not all([n.op.free for n in nodes]):
         return Timed(graph, run, _whole)
     interpreted: Callable[..., Run] = later.named("intaglio.native.interpreting:interpreted")
-    seconds = interpreted_seconds(graph)
     if make is None or seconds < MIN_INTERPRETED_SECONDS:
         return interpreted(graph, run, in_parts=True)
     run = interpreted(graph, run)
