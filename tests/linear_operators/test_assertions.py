@@ -101,5 +101,5 @@ def test_a_graph_factorises_for_the_assertion_alone(dtype: Any):
     good = tf.constant([[2, 1], [1, 2]], dtype)
     for run in (checked, tf.function(checked), tf.function(checked, jit_compile=True)):
         assert (run(good).numpy() == good.numpy()).all()
-        with pytest.raises(tf.errors.InvalidArgumentError, match="Cholesky decomposition"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="not positive definite"):
             run(tf.constant([[1, 2], [2, 1]], dtype))

@@ -69,6 +69,7 @@ class Examples(Format):
         values = {
             "i": feature(int64_list=tf.train.Int64List(value=[1, 2])),
             "f": feature(float_list=tf.train.FloatList(value=[0.5, 1.0])),
+            "v": feature(float_list=tf.train.FloatList(value=[2.5, 3.0])),
             "s": feature(bytes_list=tf.train.BytesList(value=[b"ab", b""])),
         }
         example = tf.train.Example(features=tf.train.Features(feature=values))
@@ -89,7 +90,7 @@ class Examples(Format):
             "i": io_.VarLenFeature(tf.int64),
             "f": io_.FixedLenFeature([2], tf.float32, default_value=[0.0, 0.0]),
             "s": io_.RaggedFeature(tf.string),
-            "m": io_.SparseFeature("i", "f", tf.float32, 10),
+            "m": io_.SparseFeature("i", "v", tf.float32, 10),
         }
         self.lists = {
             "i": io_.FixedLenSequenceFeature([2], tf.int64, allow_missing=True),
