@@ -42,7 +42,8 @@ def test_a_function_keeps_its_signature_and_its_name() -> None:
 def test_names_bound_before_see_the_change_and_its_end() -> None:
     early = tf.math.invert_permutation
     implementation = early.__closure__[0]  # pyright: ignore[reportOptionalSubscript]
-    body = implementation.cell_contents
+    entry = dispatch.entry_of(early)
+    assert entry is not None
 
     @tf.experimental.dispatch_for_api(tf.math.invert_permutation)
     def own(x: Celsius) -> Any:
@@ -50,7 +51,9 @@ def test_names_bound_before_see_the_change_and_its_end() -> None:
 
     assert early(Celsius(1.0)) == "own"
     tf.experimental.unregister_dispatch_for(own)
-    assert implementation.cell_contents is body
+    assert (implementation.cell_contents is entry.body) == (not dispatch.EVERYWHERE)
+    with pytest.raises((TypeError, ValueError)):
+        early(Celsius(1.0))
 
 
 def test_a_public_function_is_as_it_was_defined() -> None:
