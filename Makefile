@@ -59,8 +59,13 @@ $(RUNS): pyproject.toml
 run: $(RUNS)
 	$(BIN)/intaglio run examples/cutmix_digits.py
 
+# Tests that fork hundreds of times. They run first, in processes of their own: after thousands of other tests
+# a worker has 3 GB, whose page tables each fork copies (330 s instead of 50).
+FORKING := tests/saved_model/test_killed.py tests/base/test_replacing.py
+
 test: $(STAMP)
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(FORKING)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(addprefix --ignore=,$(FORKING))
 
 # The oldest versions that pyproject.toml allows, in an environment of their own; TESTS selects.
 test-lowest:

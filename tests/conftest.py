@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import getpass
 import logging
 import os
@@ -26,6 +27,19 @@ from intaglio.runtime import random_state  # noqa: E402  (reads the environment)
 
 # No test hides an error of the native compiler behind the interpreter.
 fallback.VERIFY = True
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _older_objects_are_permanent() -> None:
+    """Collections of a module's tests look at that module's objects: a worker has millions in the end."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture
+def no_permanent_objects() -> None:
+    """For tests of who holds an object: the collector says nothing of permanent ones."""
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import collections
 from typing import Any
 
+import pytest
+
 from intaglio.base.origins import PACKAGE
 from intaglio.cpython.referrers import holders
+
+pytestmark = pytest.mark.usefixtures("no_permanent_objects")
 
 
 class Held:

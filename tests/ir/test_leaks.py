@@ -9,6 +9,7 @@ from intaglio import tf
 kept: list[Any] = []
 
 
+@pytest.mark.usefixtures("no_permanent_objects")
 def test_numpy_of_a_tensor_that_has_left_its_function() -> None:
     @tf.function
     def f(x):

@@ -83,6 +83,7 @@ def test_it_has_no_value(leak):
         leak.numpy()
 
 
+@pytest.mark.usefixtures("no_permanent_objects")
 def test_a_note_names_who_holds_the_tensor():
     leaky.get_concrete_function(tf.TensorSpec([1], tf.int32))
     with pytest.raises(TypeError) as raised:
