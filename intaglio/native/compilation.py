@@ -34,7 +34,7 @@ def looped(graph: Graph) -> interpreter.Compiled:
     loops = _loops_of(fused)
 
     def kernel(node: Node) -> Callable[..., Any] | None:
-        return loops.get(id(node)) or outer_control_flow.kernel(node, _looped_too)
+        return loops.get(id(node)) or outer_control_flow.kernel(node, _nested(looped))
 
     return interpreter.compiled_with(fused, kernel)
 
@@ -50,7 +50,7 @@ def _loops_of(graph: Graph) -> dict[int, FusedKernel]:
 
 
 def exact(graph: Graph) -> interpreter.Compiled:
-    """The graph interpreted, with native functions for what gives the bits of its kernels."""
+    """The interpreted graph with native functions for the regions whose code gives the bits of the kernels."""
     if not entry.AVAILABLE or not constants_agree(graph):
         return looped(graph)
     regions = Regions(graph, exact=True)
@@ -62,20 +62,21 @@ def exact(graph: Graph) -> interpreter.Compiled:
         program = regions.programs.get(id(node.attrs.get("body")))
         if program is not None:
             return program.forget()
-        return loops.get(id(node)) or outer_control_flow.kernel(node, _exact_too)
+        return loops.get(id(node)) or outer_control_flow.kernel(node, _nested(exact))
 
     return interpreter.compiled_with(regions.mixed, kernel)
 
 
-def _exact_too(graph: Graph) -> interpreter.Compiled:
-    compiler = interpreter.compiler_of(graph)
-    return exact(graph) if compiler is None else interpreter.repeated(graph)
+def _nested(
+    compile_graph: Callable[[Graph], interpreter.Compiled],
+) -> Callable[[Graph], interpreter.Compiled]:
+    """`compile_graph` for graphs that an interpreted graph calls, except those with their own compiler."""
 
+    def compile_nested(graph: Graph) -> interpreter.Compiled:
+        compiler = interpreter.compiler_of(graph)
+        return compile_graph(graph) if compiler is None else interpreter.repeated(graph)
 
-def _looped_too(graph: Graph) -> interpreter.Compiled:
-    """`looped` for a nested graph, unless that one has its own compiler."""
-    compiler = interpreter.compiler_of(graph)
-    return looped(graph) if compiler is None else interpreter.repeated(graph)
+    return compile_nested
 
 
 def compiled(graph: Graph) -> interpreter.Compiled:

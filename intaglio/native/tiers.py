@@ -59,8 +59,9 @@ def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
     nodes = [n for g in (*walk.nested(graph), graph) for n in g.nodes]
     seconds = interpreted_seconds(graph)
     # Graphs of one or two small ops are not timed, which would take a third of their call.
-    long = seconds >= MIN_INTERPRETED_SECONDS or any([n.op.control_flow == "loop" for n in nodes])
-    if long and all(map(is_exact, nodes)) and not all([n.op.free for n in nodes]):
+    has_loop = any([n.op.control_flow == "loop" for n in nodes])
+    is_timed = has_loop or seconds >= MIN_INTERPRETED_SECONDS
+    if is_timed and all(map(is_exact, nodes)) and not all([n.op.free for n in nodes]):
         return Timed(graph, run, _whole)
     interpreted: Callable[..., Run] = later.named("intaglio.native.interpreting:interpreted")
     if make is None or seconds < MIN_INTERPRETED_SECONDS:

@@ -25,7 +25,7 @@ def default(gpu):
         yield gpu
 
 
-def test_what_is_made_is_there(default):
+def test_tensors_are_placed_on_the_default_device(default):
     v = tf.Variable([1.0, 2.0])
     x = tf.constant([3.0, 4.0])
     made = [x, v.value(), x * v, tf.ones((2,)), tf.random.uniform((2,)), tf.convert_to_tensor([1])]

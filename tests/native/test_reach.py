@@ -64,7 +64,7 @@ def test_what_is_declared_exact_has_code_that_is_compared_bit_for_bit():
     assert not without - {"Const", "Placeholder", "Rank", "Shape", "Size"}  # known or given
 
 
-def test_what_is_close_never_replaces_a_kernel_at_some_call():
+def test_code_that_approximates_is_not_exact():
     """Loops over elements call no function for the sizes and roots of complex numbers, and approximate them."""
     approximated = []
     for sample in [s for op in sorted(CLOSE_OPS | COMPLEX_ROOTS) for s in reach.samples_of(op)]:

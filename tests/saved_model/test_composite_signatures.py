@@ -62,7 +62,7 @@ def test_outputs_are_written_with_their_specs(tmp_path: pathlib.Path) -> None:
 
 
 @given(st.lists(st.lists(st.floats(-9, 9, width=16), max_size=4), min_size=1, max_size=5))
-def test_components_go_in_and_whole_values_come_out(
+def test_arguments_are_components_and_results_are_composite_values(
     tmp_path_factory: pytest.TempPathFactory, rows: list[list[float]]
 ) -> None:
     folder = tmp_path_factory.getbasetemp() / "composite"

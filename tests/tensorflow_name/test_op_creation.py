@@ -22,9 +22,7 @@ CALLS: list[tuple[str, Any, list[Any]]] = [
 
 
 @pytest.mark.parametrize(("kind", "call", "inputs"), CALLS, ids=[c[0] for c in CALLS])
-def test_a_node_of_a_message_is_the_node_it_was_made_from(
-    kind: str, call: Any, inputs: list[Any]
-) -> None:
+def test_a_node_of_a_message_equals_its_source(kind: str, call: Any, inputs: list[Any]) -> None:
     x = tf.constant([[1.0, -2.0], [3.0, 4.0]])
     y = tf.constant([[0.5, 2.0], [-1.0, 3.0]])
 
