@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from intaglio.ir.graph import Graph
 from intaglio.native.kernels.loop_nest import MAX_BODY_INSTRUCTIONS, evaluate, instructions_of
-from intaglio.native.kernels.reductions import KINDS, neutral
+from intaglio.native.kernels.reductions import KINDS, finished, identity
 from intaglio.native.kernels.vector_memory import VectorMemory
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
@@ -188,7 +188,7 @@ class FusedReduction:
         ]
         self.chunk = code.integer("mul", rest, dims["chunk"])
         if not loops.kept[loops.vector]:
-            self._store_folded(self._reduced(loops.reduced, pointers, self._neutral(1)), outs)
+            self._store_folded(self._reduced(loops.reduced, pointers, self._identities(1)), outs)
             return
         first = code.integer("mul", columns, dims["slice"])
         last = code.least(code.integer("add", first, dims["slice"]), self.lengths[loops.vector])
@@ -208,10 +208,10 @@ class FusedReduction:
     ) -> None:
         """Some vectors of results, from an iteration of the vector loop on."""
         self.at, self.mask = at, mask
-        sums = self._reduced(self.loops.reduced, pointers, self._neutral(vectors), vectors)
+        sums = self._reduced(self.loops.reduced, pointers, self._identities(vectors), vectors)
         for number, (kind, out) in enumerate(zip(self.kinds, outs, strict=True)):
             for slot in range(self.slots):
-                lanes = self._divided(number, self._of(sums, number, slot, vectors))
+                lanes = self._finished(number, self._of(sums, number, slot, vectors))
                 for v, name in enumerate(lanes.names):
                     first = self.code.integer("add", at, v * self.lanes)
                     if self.slots == 1:
@@ -261,7 +261,7 @@ class FusedReduction:
             block = self.lanes * self.vectors
             count = code.integer("sdiv", code.integer("sub", stop, start), block)
             middle = code.integer("add", start, code.integer("mul", count, block))
-            wide = zip(self._types(self.vectors), self._neutral(self.vectors), strict=True)
+            wide = zip(self._types(self.vectors), self._identities(self.vectors), strict=True)
             with code.carrying(start, middle, block, *wide) as group:
                 group.following = self._joined(
                     pointers, group.index, self.vectors, "", group.values
@@ -358,7 +358,7 @@ class FusedReduction:
             for _ in range(self.slots * vectors)
         ]
 
-    def _neutral(self, vectors: int) -> list[str]:
+    def _identities(self, vectors: int) -> list[str]:
         s = Functions(self.code, self.lanes, 1)
         return [
             self._identity(s, number).names[0]
@@ -369,7 +369,7 @@ class FusedReduction:
     def _identity(self, s: Builder, number: int) -> Lanes:
         """What changes nothing of a result."""
         kind = self.kinds[number]
-        return s.constant(neutral(self.hows[number], kind), kind)
+        return s.constant(identity(self.hows[number], kind), kind)
 
     def _of(self, sums: Sequence[str], number: int, slot: int, vectors: int) -> Lanes:
         first = (number * self.slots + slot) * vectors
@@ -379,13 +379,15 @@ class FusedReduction:
         s = Builder(self.code, self.lanes, len(x.names))
         return KINDS[self.hows[number]](s, x, y).names
 
-    def _divided(self, number: int, total: Lanes) -> Lanes:
+    def _finished(self, number: int, total: Lanes) -> Lanes:
+        """A result, from what all elements joined to."""
+        s = Builder(self.code, self.lanes, len(total.names))
+        total = finished(s, self.hows[number], total)
         if not self.means[number]:
             return total
         kind = total.kind
         divisor = self.code.let(f"sitofp i64 {self.dims['divisor']} to {kind.llvm}")
         vector = self.code.splat(self.lanes, kind.llvm, divisor)
-        s = Builder(self.code, self.lanes, len(total.names))
         return s.div(total, Lanes(kind, (vector,) * len(total.names)))
 
     def _store_folded(self, sums: list[str], outs: list[str]) -> None:
@@ -393,7 +395,9 @@ class FusedReduction:
         code = self.code
         for number, (kind, out) in enumerate(zip(self.kinds, outs, strict=True)):
             for slot in range(self.slots):
-                total = self._divided(number, self._folded(number, self._of(sums, number, slot, 1)))
+                total = self._finished(
+                    number, self._folded(number, self._of(sums, number, slot, 1))
+                )
                 vector = f"<{self.lanes} x {kind.llvm}>"
                 one = code.let(f"extractelement {vector} {total.names[0]}, i64 0")
                 if kind == BOOL:

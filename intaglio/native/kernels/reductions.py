@@ -46,16 +46,28 @@ KINDS: dict[str, Callable[[Builder, Lanes, Lanes], Lanes]] = {
 BYTE = Kind("i8", 8, "u")
 
 
-def neutral(kind: str, element: Kind) -> Any:
-    """The identity of a reduction."""
+def identity(kind: str, element: Kind) -> Any:
+    """What a reduction begins with: joined to another value it leaves that as it is."""
     if kind in ("maximum", "minimum"):
         sign = 1 if kind == "minimum" else -1
         if element.letter == "f":
             return sign * math.inf
         limits = np.iinfo(f"{element.letter}{element.bytes}")
         return limits.max if sign > 0 else limits.min
-    # Sums begin with a positive zero, as NumPy's and TensorFlow's: that of nothing but -0.0 is 0.0.
-    return 0 if kind in ("any", "sum") else 1
+    if kind == "sum":
+        return -0.0 if element.letter == "f" else 0
+    return 0 if kind == "any" else 1
+
+
+def finished(s: Builder, kind: str, total: Lanes) -> Lanes:
+    """The result of a reduction, from the value that all elements joined to.
+
+    The sum of nothing but -0.0 is 0.0, as NumPy's and TensorFlow's. A loop that began with 0.0 would
+    say so too, but could not drop its first addition, nor add under the mask of the last lanes.
+    """
+    if kind == "sum" and total.kind.letter == "f":
+        return s.add(total, s.constant(0.0, total.kind))
+    return total
 
 
 class Joining:
@@ -68,15 +80,20 @@ class Joining:
         self.code = code
         self.element = element
         self.tiles = Tiles(element, stored)
-        self.step = KINDS[kind]
-        number = literal(neutral(kind, element), element)
-        self.neutral = f"splat ({element.llvm} {number})"
+        self.kind = kind
+        number = literal(identity(kind, element), element)
+        self.identity = f"splat ({element.llvm} {number})"
 
     def joined(self, xs: Sequence[str], ys: Sequence[str]) -> list[str]:
         """Each of some vectors joined with another."""
         s = Builder(self.code, self.tiles.lanes, len(xs))
         x, y = Lanes(self.element, tuple(xs)), Lanes(self.element, tuple(ys))
-        return [*self.step(s, x, y).names]
+        return [*KINDS[self.kind](s, x, y).names]
+
+    def finished(self, value: str) -> str:
+        """A vector of results, from one of what all elements joined to."""
+        s = Builder(self.code, self.tiles.lanes, 1)
+        return finished(s, self.kind, Lanes(self.element, (value,))).names[0]
 
     def range(
         self,
@@ -102,7 +119,7 @@ class Joining:
         group = tiles.lanes * VECTORS_PER_STEP
         whole = code.integer("sdiv", code.integer("sub", last, first), group)
         middle = code.integer("add", first, code.integer("mul", whole, group))
-        sums = [self.neutral] * VECTORS_PER_STEP
+        sums = [self.identity] * VECTORS_PER_STEP
         sums = self.range(first, middle, group, sums, lambda i: seen(i, VECTORS_PER_STEP, ""))
         while len(sums) > 1:
             half = len(sums) // 2
@@ -120,11 +137,11 @@ class Joining:
         """A vector with what changes nothing in the lanes that a mask does not allow."""
         vector = self.tiles.vector
         return self.code.let(
-            f"select {self.tiles.test} {mask}, {vector} {value}, {vector} {self.neutral}"
+            f"select {self.tiles.test} {mask}, {vector} {value}, {vector} {self.identity}"
         )
 
     def folded(self, value: str) -> str:
-        """A vector that has all lanes of another, joined, in its first."""
+        """A vector that has the result of another's lanes in its first."""
         tiles, half = self.tiles, self.tiles.lanes // 2
         while half:
             order = [f"i32 {i % half + half}" for i in range(tiles.lanes)]
@@ -134,7 +151,7 @@ class Joining:
             )
             (value,) = self.joined([value], [upper])
             half //= 2
-        return value
+        return self.finished(value)
 
 
 class _ReductionBuilder:
@@ -147,7 +164,7 @@ class _ReductionBuilder:
         self.code = Code(name, entry.KERNEL)
         self.element = element = FLOAT if source.short else source
         self.joining = Joining(self.code, kind, element, source)
-        self.tiles, self.neutral = self.joining.tiles, self.joining.neutral
+        self.tiles, self.identity = self.joining.tiles, self.joining.identity
         self.results = Tiles(element, target)
         self.dims = entry.load_dims(self.code, DIMS)
         self.source = self.code.load("ptr", "%ins", 8)
@@ -197,13 +214,13 @@ class _ReductionBuilder:
                     first,
                     last,
                     1,
-                    [self.neutral] * VECTORS_PER_STEP,
+                    [self.identity] * VECTORS_PER_STEP,
                     lambda row: self._seen(tiles.step(code, top, row, inner), VECTORS_PER_STEP),
                 )
                 there = code.at(self.results.stored.llvm, target, j)
                 pointers = self.results.pointers(code, there, VECTORS_PER_STEP)
                 for pointer, value in zip(pointers, sums, strict=True):
-                    self.results.write(code, self._divided(value), pointer)
+                    self.results.write(code, self._divided(self.joining.finished(value)), pointer)
             with code.loop(middle, right, lanes) as j:
                 self._column(code.at(tiles.stored.llvm, rows, j), first, last, j, right, target)
         code.do("ret void")
@@ -217,11 +234,11 @@ class _ReductionBuilder:
             first,
             last,
             1,
-            [self.neutral],
+            [self.identity],
             lambda row: self._seen(tiles.step(code, top, row, self.dims["inner"]), 1, mask),
         )
         there = code.at(self.results.stored.llvm, target, j)
-        self.results.write(code, self._divided(value), there, mask)
+        self.results.write(code, self._divided(self.joining.finished(value)), there, mask)
 
     def across(self) -> Code:
         """A part is a chunk of a row."""

@@ -380,10 +380,10 @@ class _RowKernelBuilder:
         if not steps and not stores:
             return
         found = [s for s in steps if s.kind and s.result.form == "narrow"]
-        neutral = [self.joinings[s.kind].neutral for s in found]
+        identities = [self.joinings[s.kind].identity for s in found]
         group = tiles.lanes * VECTORS_PER_STEP
         middle = plan.length // group * group
-        sums = [n for n in neutral for _ in range(VECTORS_PER_STEP)]
+        sums = [x for x in identities for _ in range(VECTORS_PER_STEP)]
         sums = self._range(0, middle, VECTORS_PER_STEP, "", sums, found, (steps, stores))
         sums = [
             self._halved(step.kind, sums[i * VECTORS_PER_STEP : (i + 1) * VECTORS_PER_STEP])
