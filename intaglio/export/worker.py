@@ -330,7 +330,9 @@ class Writer:
 
     def _divides(self, kernel: int) -> bool:
         """Whether a kernel divides its work among the caller's threads; others are called themselves."""
-        return self.threads > 1 and kernel == entry.trampolines().parallel
+        functions = entry.trampolines()
+        dividing = (functions.parallel, functions.parallel_if_flagged)
+        return self.threads > 1 and kernel in dividing
 
     def _thread_word(self, kind: str) -> str:
         """What a header has for the tasks of a kernel; the pool is known to contexts."""

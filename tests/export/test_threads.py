@@ -33,6 +33,13 @@ def convolution() -> Any:
     return (1, 48, 48, 16), lambda x: tf.nn.relu(tf.nn.conv2d(x, filters, 1, "SAME"))
 
 
+def infinite_convolution() -> Any:
+    """An infinite weight under padding: flagged blocks are computed again, by the caller's threads."""
+    filters = _weights(3, 3, 16, 32)
+    filters[0, 0, 0, 0].assign(np.inf)
+    return (1, 48, 48, 16), lambda x: tf.nn.conv2d(x, filters, 1, "SAME")
+
+
 def elementwise() -> Any:
     return (400, 400), lambda x: tf.exp(tf.sin(x) * 2.0) + tf.transpose(x)
 
@@ -55,7 +62,9 @@ def reduction() -> Any:
 
 
 @pytest.mark.parametrize("target", ["host", "x86-64"])
-@pytest.mark.parametrize("make", [product, convolution, elementwise, recurrence, reduction])
+@pytest.mark.parametrize(
+    "make", [product, convolution, infinite_convolution, elementwise, recurrence, reduction]
+)
 def test_threads(make: Any, target: str, tmp_path: pathlib.Path) -> None:
     shape, function = make()
     concrete = tf.function(function, jit_compile=True).get_concrete_function(

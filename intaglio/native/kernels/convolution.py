@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -68,6 +68,16 @@ class Geometry(NamedTuple):
     def empty(self) -> bool:
         """True if there is nothing to do."""
         return min(*self[:9], self.depth, self.out_depth, self.window_depth) < 1
+
+    @property
+    def padded(self) -> bool:
+        """True if some window has taps outside of its image."""
+        ends = (
+            ((self.out_depth - 1) * self.stride_z + (self.window_depth - 1) * self.apart_z, self.front, self.depth),
+            ((self.out_height - 1) * self.stride_y + (self.window_height - 1) * self.apart_y, self.top, self.height),
+            ((self.out_width - 1) * self.stride_x + (self.window_width - 1) * self.apart_x, self.left, self.width),
+        )  # fmt: skip
+        return any(before > 0 or last - before >= size for last, before, size in ends)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -514,8 +524,16 @@ def numbers(parts: int, g: Geometry, band: int, relu: bool = False) -> list[int]
     return [parts, *g, g.padded_width, band, bands, relu]
 
 
-def pooled(g: Geometry, relu: bool, pooling: Pooling) -> Chain | None:
-    """`finished` and pooled, with the results that `Pooling` selects. None for results of odd sizes."""
+def pooled(
+    g: Geometry,
+    relu: bool,
+    pooling: Pooling,
+    guard: Callable[[Chain, Sequence[int]], None] | None = None,
+) -> Chain | None:
+    """`finished` and pooled, with the results that `Pooling` selects. None for results of odd sizes.
+
+    `guard` adds to the chain what follows the kernel, of arguments and outputs.
+    """
     band = min(g.band, STRIPE_BYTES // max(2 * g.out_width * g.filters, 1)) and g.band // 2 * 2
     if not entry.AVAILABLE or g.empty or g.solid or g.out_height % 2 or g.out_width % 2 or not band:
         return None
@@ -527,6 +545,8 @@ def pooled(g: Geometry, relu: bool, pooling: Pooling) -> Chain | None:
     )
     chain = Chain(3)
     outputs = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, 1, 2)
+    if guard is not None:
+        guard(chain, (0, 1, 2, *outputs))
     return chain.returning([outputs[i] for i in pooling.requested])
 
 

@@ -17,10 +17,12 @@ from intaglio.native.kernels import convolution
 from intaglio.native.kernels.convolution import KINDS, Geometry
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.sequence import Chain, Rounding
+from intaglio.native.kernels.tap_convolution import guarded
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind
 from intaglio.native.runtime import entry
+from intaglio.ops.nn.convolution_by_taps import multiplies_padding
 
 Run = Callable[..., Any]
 # The kernel of a convolution of all channels with filters that see all of them.
@@ -56,22 +58,31 @@ def _groups(g: Geometry, count: int, columns: int, dtype: Any) -> Groups:
 
 def forward(g: Geometry, count: int, dtype: Any, whole: Whole) -> Run | None:
     """The convolution: (images, filters) to the result. None where there is no kernel."""
-    groups = _groups(g, count, g.filters // count, dtype)
+    groups, zeros = _groups(g, count, g.filters // count, dtype), multiplies_padding(dtype)
     run = whole() if groups.parts == 1 else convolution.forward(_divided(g, groups), dtype)
-    if run is None or groups.merged == 1:
+    if run is None:
+        return None
+    alone, every = groups.merged == 1, g._replace(channel_groups=count)
+    if alone and (zeros or not g.padded):
         return run
-    blocks = _rearranged("block_diagonal", g, groups, dtype)
-    return _chained(run, lambda chain, run: chain.then(run, 0, *chain.then(blocks, 1)))
+    if not alone:
+        blocks = _rearranged("block_diagonal", g, groups, dtype)
+        run = _chained(run, lambda chain, run: chain.then(run, 0, *chain.then(blocks, 1)))
+    return guarded(run, "forward", every, dtype, by_filters=alone, zeros=zeros)
 
 
 def filter_gradient(g: Geometry, count: int, dtype: Any, whole: Whole) -> Run | None:
     """The filter gradient: (images, gradients) to it."""
     groups = _groups(g, count, g.filters // count, dtype)
     run = whole() if groups.parts == 1 else convolution.filter_gradient(_divided(g, groups), dtype)
-    if run is None or groups.merged == 1:
+    if run is None:
+        return None
+    if groups.merged > 1:
+        extracted = _rearranged("diagonal_blocks", g, groups, dtype)
+        run = _chained(run, lambda chain, run: chain.then(extracted, *chain.then(run, 0, 1)))
+    if not g.padded or multiplies_padding(dtype):
         return run
-    extracted = _rearranged("diagonal_blocks", g, groups, dtype)
-    return _chained(run, lambda chain, run: chain.then(extracted, *chain.then(run, 0, 1)))
+    return guarded(run, "filter_gradient", g._replace(channel_groups=count), dtype)
 
 
 def input_gradient(g: Geometry, count: int, dtype: Any, whole: Whole) -> Run | None:
@@ -81,15 +92,22 @@ def input_gradient(g: Geometry, count: int, dtype: Any, whole: Whole) -> Run | N
     """
     groups = _groups(g, count, g.channels // count, dtype)
     opposite = convolution.transposed(_divided(g, groups))
+    every = g._replace(channel_groups=count)
     if groups.parts > 1 and opposite is not None:
         run, rotated = (
             convolution.forward(opposite, dtype),
             _rearranged("rotated", g, groups, dtype),
         )
-        return run and _chained(run, lambda chain, run: chain.then(run, 1, *chain.then(rotated, 0)))
+        if run is None:
+            return None
+        run = _chained(run, lambda chain, run: chain.then(run, 1, *chain.then(rotated, 0)))
+        return guarded(run, "input_gradient", every, dtype, by_filters=groups.merged == 1)
     run = whole() if groups.parts == 1 or count <= MAX_GROUPS_AS_ONE else None
+    if run is None:
+        return None
     blocks = _rearranged("block_diagonal", g, groups._replace(merged=count), dtype)
-    return run and _chained(run, lambda chain, run: chain.then(run, *chain.then(blocks, 0), 1))
+    run = _chained(run, lambda chain, run: chain.then(run, *chain.then(blocks, 0), 1))
+    return guarded(run, "input_gradient", every, dtype)
 
 
 def _chained(run: Run, steps: Callable[[Chain, Run], list[int]]) -> Run:

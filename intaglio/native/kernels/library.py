@@ -13,13 +13,14 @@ from intaglio.native.runtime import entry
 
 
 class Kernel(NamedTuple):
-    """A kernel that Python calls: its code, how many arrays it takes and gives, and the
-    number of which parts of its outermost loop are best multiples."""
+    """A kernel that Python calls: its code, how many arrays it takes and gives, the number of which
+    parts of its outermost loop are best multiples, and whether it runs only if a flag is set."""
 
     code: Code
     inputs: int
     outputs: int = 1
     unit: int = 1
+    flagged: bool = False
 
 
 class Source(NamedTuple):
@@ -72,10 +73,10 @@ class Library:
         """Adds the entries of a kernel, and of others that it calls."""
         text, needed = _part(source, name)
         compiled = jit.Module(text, source.effort)
-        for code, inputs, outputs, unit in source.kernels:
+        for code, inputs, outputs, unit, flagged in source.kernels:
             own = code.name
             if own in needed and own not in self._entries:
-                shared = entry.Entry(compiled, own, inputs, outputs, unit=unit)
+                shared = entry.Entry(compiled, own, inputs, outputs, unit=unit, flagged=flagged)
                 self._entries[own] = entry.Entry(compiled, own, inputs, outputs)
                 self._entries[f"{own}_shared"] = shared
 

@@ -50,10 +50,13 @@ class Pooling(NamedTuple):
 class Pool:
     """Writes the pooling of windows of four vectors."""
 
-    def __init__(self, code: Code, tiles: Tiles, dims: dict[str, str]) -> None:
+    def __init__(
+        self, code: Code, tiles: Tiles, dims: dict[str, str], arrays: tuple[str, str] | None = None
+    ) -> None:
+        """`arrays` are the pooled values and argmaxes, if they are not outputs of the kernel."""
         self.code, self.tiles = code, tiles
         self.flags = {w: code.integer("icmp ne", dims[w], 0) for w in WORDS}
-        self._out, self._argmax = (
+        self._out, self._argmax = arrays or (
             code.load("ptr", code.at("ptr", "%outs", i), 8) for i in ("1", "2")
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,9 +14,11 @@ from intaglio.native.kernels import convolution, im2col, matmul
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.pooling_epilogue import Pooling
 from intaglio.native.kernels.sequence import Chain, Rounding
+from intaglio.native.kernels.tap_convolution import flags_of, guarded, then_taps
 from intaglio.native.kernels.windows import Windows
 from intaglio.native.kernels.winograd_transforms import F2_TRANSFORM, F4_TRANSFORM, Transform
 from intaglio.ops.nn.convolution import plan_of
+from intaglio.ops.nn.convolution_by_taps import multiplies_padding
 from intaglio.ops.nn.pooling_kernels import plan
 from intaglio.ops.nn.windows import Axis
 
@@ -163,8 +165,22 @@ def finished(g: Geometry, relu: bool, ending: Pooling | None = None) -> Run | No
     if run is not None:
         return run
     if ending is not None:
-        return convolution.pooled(g, relu, ending)
-    return convolution.finished(g, relu)
+        return convolution.pooled(
+            g, relu, ending, functools.partial(_pooled_guard, g, relu, ending)
+        )
+    run = convolution.finished(g, relu)
+    if not g.padded:
+        return run
+    return guarded(run, "forward", g, by_filters=True, biased=True, relu=relu)
+
+
+def _pooled_guard(
+    g: Geometry, relu: bool, ending: Pooling, chain: Chain, arrays: Sequence[int]
+) -> None:
+    """Adds to a chain what overwrites pooled results if filters are not all finite."""
+    if g.padded:
+        flags = flags_of(chain, 1, math.prod(g.window) * g.channels * g.filters, np.float32)
+        then_taps(chain, "pooled", g, flags, arrays, relu=relu, pooling=ending)
 
 
 def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | None:
@@ -245,9 +261,13 @@ def forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run |
     if _is_product(g):
         return _products_of_pixels(g, backwards=False)
     if im2col.skips(g) or _is_for_products(g):
-        return im2col.forward(g)
-    run = _transformed(g, lambda transform: winograd.forward(g, transform))
-    return run or convolution.forward(g)
+        run = im2col.forward(g)
+    else:
+        run = _transformed(g, lambda transform: winograd.forward(g, transform))
+        if run is not None:
+            return run
+        run = convolution.forward(g)
+    return guarded(run, "forward", g, by_filters=True) if g.padded else run
 
 
 @_or_in_groups("filter_gradient", np.float32)
@@ -260,12 +280,16 @@ def filter_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) 
         pixels, shape = math.prod(g.shape[:-1]), (*g.window, *filters[-2:])
         left, right = (pixels, g.channels), (pixels, g.filters)
         return matmul.product(left, right, transpose_a=True, shape=shape)
-    if im2col.skips(g) or _is_for_products(g):
+    if im2col.skips(g):
         return im2col.filter_gradient(g)
-    run = None
-    if g.filters >= winograd.MIN_CHANNELS:
-        run = _transformed(g, lambda t: winograd_filter_gradient.filter_gradient(g, t))
-    return run or convolution.filter_gradient(g)
+    transformed = None
+    if _is_for_products(g):
+        run = im2col.filter_gradient(g)
+    else:
+        if g.filters >= winograd.MIN_CHANNELS:
+            transformed = _transformed(g, lambda t: winograd_filter_gradient.filter_gradient(g, t))
+        run = transformed or convolution.filter_gradient(g)
+    return guarded(run, "filter_gradient", g) if transformed or g.padded else run
 
 
 @_or_in_groups("input_gradient", np.float32)
@@ -296,7 +320,7 @@ def _images_per_thread(g: Geometry, dtype: Any = np.float32) -> Run | None:
     by_pixels = (
         strided_input_gradient.input_gradient_by_phases if strides else convolution.input_gradient
     )
-    return run or by_pixels(g, dtype)
+    return run or guarded(by_pixels(g, dtype), "input_gradient", g, dtype, by_filters=True)
 
 
 def _doubled(*variants: Callable[..., Run | None]) -> Selection:
@@ -346,16 +370,24 @@ def _short(
 
 
 def _short_convolution(g: Geometry, form: narrow_matmul.Form, dtype: Any) -> Run | None:
-    return narrow_convolution.forward(g, form, dtype)
+    run = narrow_convolution.forward(g, form, dtype)
+    if multiplies_padding(dtype) or not g.padded:
+        return run
+    return guarded(run, "forward", g, dtype, by_filters=True)
 
 
 def _short_filter_gradient(g: Geometry, form: narrow_matmul.Form, dtype: Any) -> Run | None:
-    return narrow_convolution.filter_gradient(g, form, dtype)
+    run = narrow_convolution.filter_gradient(g, form, dtype)
+    if multiplies_padding(dtype) or not g.padded:
+        return run
+    return guarded(run, "filter_gradient", g, dtype)
 
 
 def _short_input_gradient(g: Geometry, form: narrow_matmul.Form, dtype: Any) -> Run | None:
-    few = g.channels <= MAX_DIRECT_CHANNELS
-    return None if few else narrow_convolution.input_gradient(g, form, dtype)
+    if g.channels <= MAX_DIRECT_CHANNELS:
+        return None
+    run = narrow_convolution.input_gradient(g, form, dtype)
+    return guarded(run, "input_gradient", g, dtype, by_filters=True)
 
 
 def _strided_input_gradient(g: Geometry, dtype: Any) -> Run | None:

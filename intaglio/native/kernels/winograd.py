@@ -11,9 +11,9 @@ Products of one vector of columns overwrite the tiles that they are computed fro
 blocks stay in the first cache.
 
 `transforms.EXACT` only adds, subtracts and halves: small integers give exact results, and errors
-are of the size that the sums' own are. What is not finite spreads a little further: a pixel that
-is infinite or NaN makes NaN of what the tiles that see it result in, which is at most one pixel
-beyond the results that it belongs to; with `transforms.FAST` at most three.
+are of the size that the sums' own are. A pixel that is infinite or NaN makes NaN of all results of the tiles
+that see it: for each block there is a flag that says so, with which `tap_convolution` computes
+the results again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.native.kernels import convolution
+from intaglio.native.kernels import convolution, tap_convolution
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import (
@@ -76,6 +76,8 @@ class WinogradBuilder(Blocks):
 
     # The dims of the kernels; those with an epilogue have further ones.
     dims: tuple[str, ...] = DIMS
+    # The output that is the flags of blocks.
+    flags_output = 1
 
     def filters(self, name: str) -> Code:
         """Transforms the filters of the channels from `from` to `to`.
@@ -225,7 +227,7 @@ class WinogradBuilder(Blocks):
         columns from `column` on."""
         code, tiles = Code(
             "scatter",
-            ["ptr %outs", "ptr %from", "i64 %element", "i64 %row", "ptr %bias", "ptr %scrap", "i64 %first", "i64 %last", "i64 %column", "i64 %count", "ptr %dims"],
+            ["ptr %outs", "ptr %from", "i64 %element", "i64 %row", "ptr %bias", "ptr %scrap", "ptr %nonfinite", "i64 %first", "i64 %last", "i64 %column", "i64 %count", "ptr %dims"],
             "internal fastcc void",
         ), self.tiles  # fmt: skip
         dims, sums = entry.load_dims(code, self.dims), Sums(code, self.tiles)
@@ -245,6 +247,7 @@ class WinogradBuilder(Blocks):
                 )
                 bias = tiles.read(code, self.at(code, "%bias", c), mask)
                 pixels = [sums.add(value, bias) for value in pixels]
+                self._note(code, functools.reduce(sums.add, pixels))
                 pixels = [convolution.ceil_divide(code, tiles, value, low) for value in pixels]
                 self.results(code, dims, pixels, tile, pointers, c, mask)
 
@@ -254,6 +257,23 @@ class WinogradBuilder(Blocks):
         self.walk(code, out, dims, "out_", side, "%scrap", body)
         code.do("ret void")
         return code
+
+    def _note(self, code: Code, total: str) -> None:
+        """Makes NaN of what has been noted of a block where the sum of a tile's results is not finite."""
+        vector = self.tiles.vector
+        noted = code.load(vector, "%nonfinite", 64)
+        noted = self.tiles.fma(code, total, "zeroinitializer", noted)
+        code.do(f"store {vector} {noted}, ptr %nonfinite, align 64")
+
+    def _flag(self, code: Code, nonfinite: str, part: str) -> None:
+        """Writes the flag of a block."""
+        vector, lanes = self.tiles.vector, self.lanes
+        noted = code.load(vector, nonfinite, 64)
+        nan = code.let(f"fcmp uno {vector} {noted}, zeroinitializer")
+        found = code.call("i1", f"llvm.vector.reduce.or.v{lanes}i1", (self.tiles.test, nan))
+        flag = code.let(f"zext i1 {found} to i64")
+        flags = code.load("ptr", code.at("ptr", "%outs", str(self.flags_output)), 8)
+        code.do(f"store i64 {flag}, ptr {code.at('i64', flags, part)}, align 8")
 
     def results(
         self,
@@ -270,7 +290,8 @@ class WinogradBuilder(Blocks):
             self.tiles.write(code, value, pointer, mask)
 
     def winograd(self, name: str) -> Code:
-        """Blocks of tiles, counted through all images; inputs: images, transformed filters, bias."""
+        """Blocks of tiles, counted through all images; inputs: images, transformed filters, bias;
+        after the results an output has a flag for each block."""
         code, tiles = Code(name, entry.KERNEL), self.tiles
         dims = entry.load_dims(code, self.dims)
         images, filters, bias = (
@@ -296,9 +317,11 @@ class WinogradBuilder(Blocks):
         scrap = self.at(code, zeros, seen)
         code.zero(zeros, code.integer("mul", seen, 4))
         chunk = code.integer("mul", block, self.lanes)
+        nonfinite = code.let(f"alloca {tiles.vector}, align 64")
         with code.loop("%from", "%to") as part:
             first = code.integer("mul", part, block)
             last = code.least(code.integer("add", first, block), dims["tiles"])
+            code.do(f"store {tiles.vector} zeroinitializer, ptr {nonfinite}, align 64")
             code.do(
                 f"call fastcc void @gather(ptr {images}, ptr {scratch}, i64 {element}, "
                 f"ptr {zeros}, i64 {first}, i64 {last}, ptr %dims)"
@@ -322,9 +345,10 @@ class WinogradBuilder(Blocks):
                 there = code.least(wide, code.integer("sub", columns, column))
                 code.do(
                     f"call fastcc void @scatter(ptr %outs, ptr {products}, i64 {product}, "
-                    f"i64 {wide}, ptr {self.at(code, bias, column)}, ptr {scrap}, i64 {first}, "
-                    f"i64 {last}, i64 {column}, i64 {there}, ptr %dims)"
+                    f"i64 {wide}, ptr {self.at(code, bias, column)}, ptr {scrap}, ptr {nonfinite}, "
+                    f"i64 {first}, i64 {last}, i64 {column}, i64 {there}, ptr %dims)"
                 )
+            self._flag(code, nonfinite, part)
         code.do("ret void")
         return code
 
@@ -346,7 +370,7 @@ def _source(transform: Transform) -> Source:
     gather = writer.gather("gather", "", transform.seen, transform.of_pixels)
     return Source(
         [
-            Kernel(writer.winograd("winograd"), 3),
+            Kernel(writer.winograd("winograd"), 3, 2),
             Kernel(writer.filters("filters"), 1),
             Kernel(writer.filters_flipped("filters_turned"), 1, unit=writer.lanes),
         ],
@@ -453,18 +477,27 @@ def forward(
     block = blocked(g, transform)
     if not block:
         return None
-    dims = dims_of(g, transform, block, relu)
-    convolve = entry.filling(
+    dims, blocks = dims_of(g, transform, block, relu), -(-tiles_of(g, transform) // block)
+    convolve = entry.filling_all(
         library(transform)
         .entry("winograd", table_entries=panel_widths(g.filters, TILE_VECTORS))
-        .for_dims((-(-tiles_of(g, transform) // block), *dims)),
-        g.shape,
+        .for_dims((blocks, *dims)),
+        [(g.shape, np.dtype(np.float32)), ((blocks,), np.dtype(np.int64))],
     )
     chain = Chain(3 if biased else 2)
     images, filters = (1, 0) if transposed else (0, 1)
     bias = 2 if biased else np.zeros(g.filters, np.float32)
     transformed_filters = chain.then(transformed(g, transform, transposed, dims), filters)
-    (result,) = chain.then(convolve, images, *transformed_filters, bias)
+    result, number = chain.then(convolve, images, *transformed_filters, bias)
+    flags = tap_convolution.Flags(number, blocks)
+    if transposed:
+        forward = convolution.transposed(g)
+        assert forward is not None
+        arrays = filters, images, result
+        tap_convolution.then_taps(chain, "input_gradient", forward, flags, arrays)
+    else:
+        arrays = images, filters, bias, result
+        tap_convolution.then_taps(chain, "forward", g, flags, arrays, relu=relu)
     return chain.returning(result)
 
 

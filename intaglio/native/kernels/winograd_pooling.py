@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import functools
 
+import numpy as np
+
+from intaglio.native.kernels import tap_convolution
 from intaglio.native.kernels.convolution import Geometry
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import TILE_VECTORS
@@ -31,6 +34,7 @@ class _PoolingWinogradBuilder(WinogradBuilder):
     """Writes the kernel, with the epilogue of `Pooling`."""
 
     dims = (*DIMS, *WORDS)
+    flags_output = 3
 
     def results(
         self,
@@ -65,7 +69,7 @@ class _PoolingWinogradBuilder(WinogradBuilder):
 def _source(transform: Transform) -> Source:
     writer = _PoolingWinogradBuilder(transform)
     gather = writer.gather("gather", "", transform.seen, transform.of_pixels)
-    kernel = Kernel(writer.winograd("pooled"), 3, 3)
+    kernel = Kernel(writer.winograd("pooled"), 3, 4)
     return Source([kernel], [gather, writer.scatter()], table=cells_table())
 
 
@@ -82,10 +86,15 @@ def forward(
     if not block or g.out_height % transform.step or g.out_width % transform.step:
         return None
     dims = dims_of(g, transform, block, relu)
-    numbers = (-(-tiles_of(g, transform) // block), *dims, *pooling)
+    blocks = -(-tiles_of(g, transform) // block)
+    numbers = (blocks, *dims, *pooling)
     widths = panel_widths(g.filters, TILE_VECTORS)
     kernel = _library(transform).entry("pooled", table_entries=widths).for_dims(numbers)
     chain = Chain(3)
     filters = chain.then(transformed(g, transform, False, dims), 1)
-    outputs = chain.then(entry.filling_all(kernel, pooling.results(g.shape)), 0, *filters, 2)
+    results = [*pooling.results(g.shape), ((blocks,), np.dtype(np.int64))]
+    *outputs, number = chain.then(entry.filling_all(kernel, results), 0, *filters, 2)
+    flags = tap_convolution.Flags(number, blocks)
+    arrays = (0, 1, 2, *outputs)
+    tap_convolution.then_taps(chain, "pooled", g, flags, arrays, relu=relu, pooling=pooling)
     return chain.returning([outputs[i] for i in pooling.requested])

@@ -120,22 +120,23 @@ class Entry:
         unit: int = 0,
         unlocked: bool = False,
         raises: bool = False,
+        flagged: bool = False,
     ) -> None:
         """`name` is the kernel in `code`, with so many input and output arrays.
 
         The first arrays must have the `shapes`, and the NumPy `dtypes`. With a `unit`, all threads
         run the kernel on ranges that are multiples of it. `unlocked` runs it without the
         interpreter's lock; after a kernel that `raises`, the function raises the exception that is
-        set, if one is.
+        set, if one is. Threads are not asked for one that is `flagged` (see `return_unless_flagged`)
+        where no flag is set.
         """
         self._shapes = np.array(_shapes(inputs, outputs, shapes, dtypes), np.int64)
         keep = (code, self._shapes, tuple(dtypes))
         enter = trampolines().enter_raising if raises else trampolines().enter
         self._definition = FunctionDefinition("kernel", enter, keep)
         body = code.address(name)
-        self.kernel = (
-            trampolines().parallel if unit else trampolines().unlocked if unlocked else body
-        )
+        parallel = trampolines().parallel_if_flagged if flagged else trampolines().parallel
+        self.kernel = parallel if unit else trampolines().unlocked if unlocked else body
         self._header = header(self.kernel, body, unit or 1, self._shapes.ctypes.data)
 
     def for_dims(self, dims: Sequence[int], tasks: int = 0) -> Callable[..., Any]:
@@ -248,6 +249,15 @@ def filling(
     return _with_step(run, Step(kernel, [(shape, np.dtype(dtype))]))
 
 
+def updating(kernel: Callable[..., Any]) -> Callable[..., None]:
+    """The function of arrays some of which the kernel overwrites; it allocates nothing."""
+
+    def run(*arrays: Any) -> None:
+        kernel(*arrays)
+
+    return _with_step(run, Step(kernel, []))
+
+
 def filling_all(
     kernel: Callable[..., Any], results: Sequence[tuple[tuple[int, ...], Any]]
 ) -> Callable[..., list[Any]]:
@@ -277,6 +287,7 @@ class _Trampolines(NamedTuple):
     enter: int
     enter_raising: int
     parallel: int
+    parallel_if_flagged: int
     task: int
     unlocked: int
     save_nothing: int
@@ -307,7 +318,8 @@ def _text() -> str:
         [
             _enter("enter", False),
             _enter("enter_raising", True),
-            _parallel(),
+            _parallel("parallel"),
+            _parallel("parallel_if_flagged", flagged=True),
             _task(),
             _unlocked(),
             *_nothing(),
@@ -398,12 +410,29 @@ def _return(code: Code, singleton: str) -> None:
     code.do(f"ret ptr {singleton}")
 
 
-def _parallel() -> Code:
+def return_unless_flagged(code: Code) -> None:
+    """Emits a return of a kernel unless one of the flags is set that its first input holds, int64 each,
+    as many as its second dim says."""
+    flags = code.load("ptr", "%ins", 8)
+    count = code.load("i64", code.at("i64", "%dims", "1"), 8)
+    with code.carrying("0", count, 1, ("i64", "0")) as loop:
+        flag = code.load("i64", code.at("i64", flags, loop.index), 8)
+        loop.following = [code.integer("or", loop.values[0], flag)]
+    unset, flagged = code.new_label("unset"), code.new_label("flagged")
+    code.branch(code.integer("icmp eq", loop.values[0], 0), unset, flagged)
+    code.label(unset)
+    code.do("ret void")
+    code.label(flagged)
+
+
+def _parallel(name: str, flagged: bool = False) -> Code:
     """A kernel that runs another, its body, on all threads, without the interpreter's lock.
 
     Every task is a range of the outermost loop, a multiple of the unit.
     """
-    code = Code("parallel", KERNEL)
+    code = Code(name, KERNEL)
+    if flagged:
+        return_unless_flagged(code)
     state = code.let(f"call ptr {load_header(code, 'save')}()")
     body, threads = load_header(code, "body"), load_header(code, "pool")
     alone = code.let(f"icmp eq ptr {threads}, null")

@@ -165,10 +165,12 @@ def maximum_gradient(
     if d.size:
         apart = all(a.window <= a.stride for a in along)
         for slices, hit in _first_hits(x, y, along):
+            # Not a product with `hit`: infinities times 0 are NaN.
+            part = result[slices]
             if apart:
-                np.multiply(d, hit, out=result[slices], casting="unsafe")
+                np.copyto(part, d, where=hit)
             else:
-                result[slices] += np.multiply(d, hit, dtype=d.dtype)
+                np.add(part, d, out=part, where=hit)
     return np.ascontiguousarray(result[inside(along)])
 
 
