@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 
+from intaglio.base.dtypes import variant
 from intaglio.ir import walk
-from intaglio.ir.graph import Graph, Node
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef.machine_code import WORK_PER_FUNCTION
 from intaglio.opdef.op import Op
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
@@ -22,6 +24,12 @@ PER_OP, PER_OP_OF_OTHERS = 2e-6, 1.5e-5
 PER_ELEMENT, PER_FUNCTION, PER_ELEMENT_OF_OTHERS = 5e-10, 3e-9, 6e-9
 # Seconds for a multiplication of a bilinear op.
 PER_MULTIPLICATION = 1e-10
+# Seconds of the interpreter for an op with the trait `cheap` on few elements.
+PER_CHEAP_OP = 4e-7
+# Seconds of a native function between interpreted ops for its call, for each operand and result, and more for those
+# that are lists; for access to variables that it writes: to any, and to each.
+PER_CALL, PER_OPERAND, PER_RESULT, PER_LIST = 4e-7, 5e-8, 1.5e-7, 3e-6
+PER_ACCESS, PER_WRITTEN = 2e-6, 1e-6
 # Seconds of the compiler for a graph, and for an op in it.
 PER_GRAPH, PER_COMPILED = 8e-2, 3e-4
 # The assumed trip count of a loop where it does not follow from the graph: typical, and cautious.
@@ -55,6 +63,28 @@ def interpreted_seconds(
         return PER_OP + inside
 
     return seconds(graph)
+
+
+def call_seconds(node: Node) -> float:
+    """The least seconds of the interpreter for a node, whatever the sizes of its arrays."""
+    if node.op.free:
+        return 0.0
+    if node.op.has_graphs:
+        return PER_OP + sum([call_seconds(n) for g in walk.attached(node) for n in g.nodes])
+    return PER_CHEAP_OP if node.op.cheap else PER_OP
+
+
+def native_call_seconds(
+    operands: Sequence[SymbolicTensor], results: Sequence[SymbolicTensor], written: int, copied: int
+) -> float:
+    """The estimated seconds for a call of a native function, without its arithmetic.
+
+    It writes so many variables, and copies so many elements to its results of which the interpreter has views.
+    """
+    access = PER_ACCESS + PER_WRITTEN * written if written else 0.0
+    lists = sum([v.dtype is variant for v in (*operands, *results)])
+    arguments = PER_OPERAND * len(operands) + PER_RESULT * len(results) + PER_LIST * lists
+    return PER_CALL + arguments + access + PER_ELEMENT * copied
 
 
 def has_unknown_trip_count(graph: Graph) -> bool:

@@ -8,9 +8,7 @@ give the same bits become native functions.
 
 from __future__ import annotations
 
-import functools
 import math
-import time
 from typing import Any
 
 from intaglio.base import later
@@ -24,8 +22,6 @@ from intaglio.native.analysis.exactness import is_exact
 MIN_FUSED_ELEMENTS = 1 << 12
 # Ops from which on the parts that give the same bits are worth functions of their own.
 MIN_EXACT_OPS = 4
-# Calls in parts whose fastest one is compared with the fastest interpreted call.
-MEASURED_CALLS = 5
 
 
 def interpreted(graph: Graph, run: tiers.Run, in_parts: bool = False) -> tiers.Run:
@@ -74,16 +70,10 @@ def _looped(graph: Graph) -> Any:
 
 
 class InParts(tiers.Timed):
-    """Changes over to native functions for the parts that give the same bits, if its calls are faster then.
-
-    They need not be: small parts between products in loops cost a call of a function each.
-    """
-
-    min_calls = 4  # the first one says little of the interpreter's time
+    """Changes over to native functions for the parts that give the same bits."""
 
     def __init__(self, graph: Graph, run: tiers.Run) -> None:
         super().__init__(graph, run, _exact)
-        self._is_slower = False
         ops = walk.all_ops(graph)
         self._has_effects = any([op.stateful and not op.native_exact for op in ops])
 
@@ -93,28 +83,15 @@ class InParts(tiers.Timed):
         return False
 
     def _ready(self, run: tiers.Run) -> None:
-        measured = functools.partial(self._measured, run, [])
         if self._has_effects:  # a call cannot be made twice, to compare
-            self.run, self.agreed = measured, True
+            self.run, self.agreed = run, True
         else:
-            super()._ready(measured)
-
-    def _measured(self, run: tiers.Run, seconds: list[float], *arrays: Any) -> tuple[Any, ...]:
-        """One of the first calls in parts; the last of them chooses between these and the interpreter."""
-        start = time.perf_counter()
-        results = run(*arrays)
-        seconds.append(time.perf_counter() - start)
-        if len(seconds) >= MEASURED_CALLS:
-            self._is_slower = min(seconds) > self.fastest
-            self.run = self._interpreted if self._is_slower else run
-        return results
+            super()._ready(run)
 
     @property
     def state(self) -> str:
         """How the graph runs, in words."""
         parts = "the parts that give the same bits"
-        if self._is_slower:
-            return f"interpreted, which is faster than with {parts} compiled"
         if self.agreed:
             return f"interpreted, but for {parts}, which are compiled"
         return f"interpreted, and {parts} compiled if they take long"

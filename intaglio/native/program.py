@@ -8,6 +8,7 @@ of other shapes) is repeated by the interpreter, which raises the errors.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -158,7 +159,10 @@ class Program:
             *([" marks = [d.mark() for d in random_streams]"] if self.random_streams else []),
             *(self._borrowing(allocate_bytes, call) if self.writes else [f" refused = {call}"]),
             *([" if refused: back(random_streams, marks)"] if self.random_streams else []),
-            f" if refused: return again(({', '.join([*inputs, ''])}))",
+            " if refused:",
+            "  work[0] = 0",  # the status, which only a refusal sets
+            "  spare.append(work)",
+            f"  return again(({', '.join([*inputs, ''])}))",
             f" made = ({', '.join([*results, ''])})" if results else " made = ()",
             " spare.append(work)",
             " return made",
@@ -189,7 +193,11 @@ class Program:
     ) -> tuple[list[str], list[str]]:
         """The kernel's argument for each input, and the lines that compute it."""
         arrays, lines = list(inputs), list[str]()
+        allocate_bytes |= {"ndarray": np.ndarray, "in_order": entry.in_order}
         for i, value in enumerate(self.graph.inputs):
+            if value.dims == () and numeric(value.dtype):
+                # Kernels of NumPy give scalars, which are no arrays.
+                lines.append(f" if i{i}.__class__ is not ndarray: i{i} = in_order(i{i})")
             if value.dtype is resource:
                 arrays[i] = f"a{i}"
                 if i not in self.writes:
@@ -278,11 +286,11 @@ class Program:
 
         Variables whose values an XLA program left on its device are fetched first.
         """
+        ordered = [_in_order(a) for a in arrays]
+        if any(map(operator.is_not, arrays, ordered)):
+            return self.run(*ordered)
         if any([isinstance(a, Resource) and a.fetch() for a in arrays]):
             return self.run(*arrays)
-        ordered = [_in_order(a) for a in arrays]
-        if any(a is not b for a, b in zip(arrays, ordered, strict=True)):
-            return self.run(*ordered)
         return interpreter.compiled(self.graph)(*arrays)
 
 

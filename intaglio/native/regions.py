@@ -68,6 +68,7 @@ class Regions:
             ):
                 self.whole = Program(graph)
                 return True
+            partitioning.exclude_outer_lists(graph, reasons)
             self._partition(reasons)
             bodies = [n.attrs["body"] for n in self.mixed.nodes if n.op is raw._Program]
             self.programs = {id(body): Program(body) for body in bodies}

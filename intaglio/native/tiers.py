@@ -12,7 +12,6 @@ their first call or never, which follows from the graph alone, too.
 from __future__ import annotations
 
 import functools
-import math
 import threading
 import time
 import weakref
@@ -207,14 +206,9 @@ class AheadOfTime(Background):
 class Timed(Background):
     """Changes over as soon as there is code. For graphs whose code gives the interpreter's bits."""
 
-    # Interpreted calls before the compilation begins.
-    min_calls = 1
-
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:
         super().__init__(graph, run, make)
         self._left = min(HOT_SHARE * compiler_seconds(graph), MAX_HOT_SECONDS)
-        self._calls = 0  # interpreted ones
-        self.fastest = math.inf  # seconds of the fastest of them
 
     @property
     def state(self) -> str:
@@ -228,11 +222,8 @@ class Timed(Background):
             return self.run(*arrays)
         start = time.perf_counter()
         results = self.run(*arrays)
-        seconds = time.perf_counter() - start
-        self.fastest = min(self.fastest, seconds)
-        self._calls += 1
-        self._left -= seconds
-        if self._left < 0 and self._calls >= self.min_calls:
+        self._left -= time.perf_counter() - start
+        if self._left < 0:
             self.compile()
         return results
 

@@ -8,12 +8,19 @@ cut into pieces by the same numbers.
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, MutableMapping
 
+from intaglio.base.dtypes import variant
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.native.passes.expansions import expand
 from intaglio.native.passes.outlining import Cluster, outline
+from intaglio.native.passes.region_borders import (
+    is_profitable,
+    on_outer_lists,
+    removable_moves,
+    users_of,
+)
 from intaglio.opdef import raw
 
 # What LLVM takes grows faster than functions do: larger graphs become functions of so many nodes.
@@ -29,7 +36,9 @@ def expand_large(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 def outline_regions(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a `_Program` node for each region that is worth a native function."""
-    ordered, clusters = _split(graph, graph.derived.get(OUTSIDE, ()))
+    ordered, regions = _split(graph, graph.derived.get(OUTSIDE, ()))
+    users = users_of(graph)
+    clusters = [region for region in regions if is_profitable(region.nodes, users)]
     outlined = outline(ordered, clusters, raw._Program, _is_constant, fuel)
     # Only outlining puts everything after what it needs.
     return graph if outlined is ordered else outlined
@@ -39,8 +48,24 @@ def _is_constant(node: Node, index: int) -> bool:
     return node.inputs[index].node.op is raw.Const
 
 
+def exclude_outer_lists(graph: Graph, reasons: MutableMapping[int, str]) -> None:
+    """Adds the ops on lists that come from outside of their region to `reasons`, by the ids of the nodes.
+
+    A native function takes a list as one array of all elements, and gives one: where a loop is not native, its body
+    would copy the list in each iteration, to add an element. Control flow inside of a region amortises that.
+    """
+    if not any([v.dtype is variant for n in graph.nodes for v in n.inputs]):
+        return
+    found = True
+    while found:  # each node outside divides regions further
+        found = {
+            id(n) for region in _split(graph, reasons)[1] for n in on_outer_lists(region.nodes)
+        }
+        reasons.update(dict.fromkeys(found, "a list from outside, of which a copy would be taken"))
+
+
 def _split(graph: Graph, excluded: Container[int]) -> tuple[Graph, list[Cluster]]:
-    """The graph with its nodes in the order of regions, and the regions that are worth it."""
+    """The graph with its nodes in the order of regions, and the regions."""
     levels: dict[int, int] = {}
     regions: dict[int, Cluster] = {}
     effects: Node | None = None
@@ -62,18 +87,24 @@ def _split(graph: Graph, excluded: Container[int]) -> tuple[Graph, list[Cluster]
         if not outside:
             home = regions.setdefault(level, Cluster(1 << len(regions)))
             home.nodes.append(node)
+    first: set[int] = set()
+    users = users_of(graph)
+    for region in regions.values():
+        left = removable_moves(region.nodes, users)
+        region.nodes = [n for n in region.nodes if id(n) not in left]
+        first |= left
     order = {id(n): i for i, n in enumerate(graph.nodes)}
-    nodes = sorted(graph.nodes, key=lambda n: (levels[id(n)], id(n) in excluded, order[id(n)]))
+
+    def position(node: Node) -> tuple[int, int, int]:
+        """Within a level: what the region takes, the region, and what takes its results."""
+        key = id(node)
+        return levels[key], 0 if key in first else 2 if key in excluded else 1, order[key]
+
     new = Rewriter(graph)
-    for node in nodes:
+    for node in sorted(graph.nodes, key=position):
         new.keep(node)
-    return new.result(), [c for c in regions.values() if _worth_it(c)]
+    return new.result(), [*regions.values()]
 
 
 def _has_effects(node: Node, excluded: Container[int]) -> bool:
     return id(node) in excluded and node.op.stateful
-
-
-def _worth_it(region: Cluster) -> bool:
-    """True if a native function saves something."""
-    return len(region.nodes) > 1 or not region.nodes[0].op.cheap

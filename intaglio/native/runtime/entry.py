@@ -180,9 +180,9 @@ def _shapes(
 def in_order(array: Any) -> Any:
     """The array as kernels require it: aligned, in C order, with NumPy's canonical dtype object."""
     dtype = from_numpy(array.dtype).numpy
-    flags = array.flags
-    if type(array) is np.ndarray and array.dtype is dtype and flags.c_contiguous and flags.aligned:
-        return array
+    if type(array) is np.ndarray and array.dtype is dtype:
+        flags = array.flags
+        return array if flags.c_contiguous and flags.aligned else array.copy()
     ordered = np.empty(array.shape, dtype)
     ordered[...] = array
     return ordered
