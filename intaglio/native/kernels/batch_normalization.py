@@ -42,7 +42,7 @@ def forward(
 ) -> Chain | None:
     """(x, scale, offset, mean, variance) to those of what FusedBatchNorm gives that are `wanted`.
 
-    These are y, with relu if `floored`, the statistics to keep and those that the gradient
+    These are y, with `relu` applied, the statistics to keep and those that the gradient
     takes. In training with a factor of 1 mean and variance are not read, and may be anything.
     """
     if not fits(rows, channels):
@@ -223,7 +223,7 @@ def moments(rows: int, channels: int) -> Chain:
 
 
 def _normalized(rows: int, channels: int, shape: tuple[int, ...], relu: bool) -> Chain:
-    """(x, means, slopes, offsets) to (x - means) * slopes + offsets, `floored` at zero."""
+    """(x, means, slopes, offsets) to (x - means) * slopes + offsets, with relu if `relu`."""
     plan = Plan((rows, channels))
     x, mean, slope, offset = plan.new_input("wide"), *_columns(plan, 3)
     normalized = _normal(plan, x, mean, slope, offset)

@@ -113,18 +113,18 @@ class Geometry(NamedTuple):
 
 # The dims of the kernels. `parts` is the range that threads share: bands of rows of the
 # result, or rows of a filter's gradient.
-DIMS = ("parts", *Geometry._fields, "padded_width", "band", "bands", "floored")
+DIMS = ("parts", *Geometry._fields, "padded_width", "band", "bands", "relu")
 
 
-def floor_divide(code: Code, tiles: Tiles, relu: str) -> str:
-    """Zero in every lane if a number is not 0, else what is below everything."""
+def relu_bound(code: Code, tiles: Tiles, relu: str) -> str:
+    """What `clamped` keeps values above: zero if the number `relu` is not 0, else minus infinity."""
     kind, there = tiles.kind.llvm, code.integer("icmp ne", relu, 0)
     least = literal(-math.inf, tiles.kind)
     value = code.let(f"select i1 {there}, {kind} 0.0, {kind} {least}")
     return code.splat(tiles.lanes, kind, value)
 
 
-def ceil_divide(code: Code, tiles: Tiles, value: str, low: str) -> str:
+def clamped(code: Code, tiles: Tiles, value: str, low: str) -> str:
     """The larger of two vectors, NaN if the first is."""
     s = Builder(code, tiles.lanes, 1)
     return s.maximum(Lanes(tiles.kind, (value,)), Lanes(tiles.kind, (low,))).names[0]
@@ -248,7 +248,7 @@ class ConvolutionBuilder:
         """Finishes two rows of the result, and pools them to a row."""
         tiles, columns = self.tiles, dims["filters"]
         bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
-        low = floor_divide(code, tiles, dims["floored"])
+        low = relu_bound(code, tiles, dims["relu"])
         across = code.integer("sdiv", dims["out_width"], 2)
         before = code.integer("mul", code.integer("mul", at, across), columns)
         with code.loop("0", columns, tiles.lanes) as c:
@@ -263,7 +263,7 @@ class ConvolutionBuilder:
                 for pointer in pointers:
                     seen = tiles.read(code, pointer, mask)
                     value = code.let(f"fadd {tiles.vector} {seen}, {added}")
-                    window.append(ceil_divide(code, tiles, value, low))
+                    window.append(clamped(code, tiles, value, low))
                 with code.when(pool.flags["whole"]):
                     for pointer, value in zip(pointers, window, strict=True):
                         tiles.write(code, value, pointer, mask)
@@ -387,7 +387,7 @@ class ConvolutionBuilder:
         """Adds the bias to a row of the result, while it is in cache."""
         tiles, columns = self.tiles, dims["filters"]
         bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
-        low = floor_divide(code, tiles, dims["floored"])
+        low = relu_bound(code, tiles, dims["relu"])
         with code.loop("0", columns, tiles.lanes) as c:
             mask = tiles.mask(code, c, columns)
             added = tiles.read(code, code.at(self.kind, bias, c), mask)
@@ -396,7 +396,7 @@ class ConvolutionBuilder:
                 pointer = code.at(self.kind, pixel, c)
                 before = tiles.read(code, pointer, mask)
                 value = code.let(f"fadd {tiles.vector} {before}, {added}")
-                tiles.write(code, ceil_divide(code, tiles, value, low), pointer, mask)
+                tiles.write(code, clamped(code, tiles, value, low), pointer, mask)
 
     def filter_gradient(self, name: str) -> Code:
         """Rows of the filter gradient: sums over all images, in their order.
@@ -556,7 +556,7 @@ def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] |
 
 
 def finished(g: Geometry, relu: bool) -> Callable[[Any, Any, Any], Any] | None:
-    """The same with a bias that is added; with `floored` relu is applied."""
+    """The same with a bias that is added; with `relu` this is applied."""
     return _forward("finished", g, relu, np.float32)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.native.kernels.convolution import ceil_divide
+from intaglio.native.kernels.convolution import clamped
 from intaglio.native.kernels.pooling_epilogue import Pool, Pooling, read_bytes
 from intaglio.native.kernels.sequence import Chain
 from intaglio.native.kernels.windows import Sliding, Window, Windows, library
@@ -30,9 +30,9 @@ def _maximum(k: Sliding) -> None:
 
             def larger(i: str, j: str, row: str, column: str, most: str) -> str:
                 seen = k.tiles.read(k.code, k.pixel(image, row, column, c), mask)
-                ceil_divide = k.code.let(f"fcmp ogt {k.vector} {seen}, {most}")
+                greater = k.code.let(f"fcmp ogt {k.vector} {seen}, {most}")
                 return k.code.let(
-                    f"select {k.test} {ceil_divide}, {k.vector} {seen}, {k.vector} {most}"
+                    f"select {k.test} {greater}, {k.vector} {seen}, {k.vector} {most}"
                 )
 
             most = k.over(down, across, k.vector, least, larger)
@@ -116,8 +116,8 @@ def _square_maximum(k: Sliding) -> None:
         most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
         for pointer in pointers:
             seen = k.tiles.read(code, pointer, mask)
-            ceil_divide = code.let(f"fcmp ogt {k.vector} {seen}, {most}")
-            most = code.let(f"select {k.test} {ceil_divide}, {k.vector} {seen}, {k.vector} {most}")
+            greater = code.let(f"fcmp ogt {k.vector} {seen}, {most}")
+            most = code.let(f"select {k.test} {greater}, {k.vector} {seen}, {k.vector} {most}")
         k.tiles.write(code, most, code.at("float", out, at), mask)
 
     _squares(k, images, body)
@@ -126,7 +126,7 @@ def _square_maximum(k: Sliding) -> None:
 def _square_gradient(k: Sliding, relu: bool = False) -> None:
     """As `_maximum_gradient`; every element is seen just once: nothing is cleared or added to.
 
-    `floored` images are results of Relu, through which gradients go where they are not zero; a
+    With `relu` images are results of Relu, through which gradients go where they are not zero; a
     second output is their sum over every image.
     """
     images, maxima, gradients = (k.pointer("%ins", i) for i in range(3))
@@ -184,7 +184,7 @@ def _maximum_with_argmax(k: Sliding) -> None:
 
     def body(number: str, c: str, at: str, pointers: list[str], mask: str) -> None:
         seen = [k.tiles.read(code, pointer, mask) for pointer in pointers]
-        pool.write([ceil_divide(code, k.tiles, v, zero) for v in seen], at, mask)
+        pool.write([clamped(code, k.tiles, v, zero) for v in seen], at, mask)
 
     _squares(k, images, body)
 
@@ -312,7 +312,7 @@ LIBRARY = library(
     }
 )
 # These return sums, or argmaxes, too.
-FLOORED = library({"floored_gradient": (_relu_pooling_gradient, 3)}, outputs=2)
+RELU_GRADIENT = library({"relu_gradient": (_relu_pooling_gradient, 3)}, outputs=2)
 GRADIENT_LIBRARY = library({"argmax_gradient": (_argmax_gradient, 2)}, outputs=2)
 MAXIMUM_LIBRARY = library({"maximum_with_argmax": (_maximum_with_argmax, 1)}, outputs=3)
 
@@ -338,7 +338,7 @@ def relu_pooling_gradient(w: Windows) -> Callable[..., list[Any]] | None:
     over every image; None for other windows than those of 2x2 that cover the images."""
     if not covers(w):
         return None
-    kernel = FLOORED.entry("floored_gradient").for_dims((w.images, *w))
+    kernel = RELU_GRADIENT.entry("relu_gradient").for_dims((w.images, *w))
     single = np.dtype(np.float32)
     return entry.filling_all(kernel, [(w.in_shape, single), ((w.images, w.channels), single)])
 

@@ -148,7 +148,7 @@ def windows(along: Along) -> Windows | None:
 
 
 def finished(g: Geometry, relu: bool, ending: Pooling | None = None) -> Run | None:
-    """(images, filters, bias) to the convolution with its bias, with `floored` above zero.
+    """(images, filters, bias) to the convolution with its bias, with relu if `relu`.
 
     With an `ending` the result is pooled, and the results that it selects are returned as a list.
     """

@@ -31,7 +31,7 @@ from intaglio.native.runtime import entry
 Run = Callable[..., Any]
 # The dims of the kernels. `parts` are rows of the result, or of the filter gradient; inputs begin with the
 # flags, of which there are `flags`. With `zeros` padding is multiplied like other zeros.
-DIMS = ("parts", "flags", *Geometry._fields, "floored", "zeros")
+DIMS = ("parts", "flags", *Geometry._fields, "relu", "zeros")
 # Vectors of filters whose sums stay in registers.
 VECTORS = 4
 # Elements for which there is a flag, and vectors of them that are read at a time.
@@ -214,14 +214,14 @@ class _Builder:
                 ]
             return loop.values, code.let(f"or i1 {inside}, {self.zeros}")
 
-        low = convolution.floor_divide(code, tiles, dims["floored"])
+        low = convolution.relu_bound(code, tiles, dims["relu"])
         values: list[str] = []
         for c, mask, total in zip(
             starts, masks, self.taps(self.zero(len(starts)), add), strict=True
         ):
             added = tiles.read(code, self.element(bias, c), mask)
             value = code.let(f"fadd {tiles.vector} {total}, {added}")
-            values.append(convolution.ceil_divide(code, tiles, value, low))
+            values.append(convolution.clamped(code, tiles, value, low))
         return values
 
     def element(self, array: str, index: str) -> str:

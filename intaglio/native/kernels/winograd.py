@@ -231,7 +231,7 @@ class WinogradBuilder(Blocks):
             "internal fastcc void",
         ), self.tiles  # fmt: skip
         dims, sums = entry.load_dims(code, self.dims), Sums(code, self.tiles)
-        low = convolution.floor_divide(code, tiles, dims["floored"])
+        low = convolution.relu_bound(code, tiles, dims["relu"])
         side = self.transform.step
 
         def body(tile: str, pointers: Pointers) -> None:
@@ -248,7 +248,7 @@ class WinogradBuilder(Blocks):
                 bias = tiles.read(code, self.at(code, "%bias", c), mask)
                 pixels = [sums.add(value, bias) for value in pixels]
                 self._note(code, functools.reduce(sums.add, pixels))
-                pixels = [convolution.ceil_divide(code, tiles, value, low) for value in pixels]
+                pixels = [convolution.clamped(code, tiles, value, low) for value in pixels]
                 self.results(code, dims, pixels, tile, pointers, c, mask)
 
             self.vectors(code, "%count", transformed)
@@ -470,7 +470,7 @@ def forward(
 ) -> Chain | None:
     """The convolution: (images, filters) to the result. None if it is not of this kind.
 
-    `biased`: a third argument is added. `floored`: relu is applied.
+    `biased`: a third argument is added. `relu`: it is applied to the result.
     `transposed`: this is the input gradient of a convolution, whose filters come
     first: (filters, gradients) to the result.
     """

@@ -36,7 +36,7 @@ DIMS = (
     "columns",
     "tiles",
     "block",
-    "floored",
+    "relu",
 )
 # Products of a single vector read a number for every multiplication, which is all that these
 # processors can read. They can issue shuffles beside multiplications; others cannot.
