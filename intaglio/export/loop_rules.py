@@ -9,19 +9,20 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType, float32, float64, int32, int64
-from intaglio.export.portable_rules import NoRule, Rules
+from intaglio.export import assertions
+from intaglio.export.assertions import asserted
+from intaglio.export.portable_rules import Rule
+from intaglio.export.rules import NoRule, Rules
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import late, raw
+from intaglio.ops.math.integral_series import LEAST_SHAPE, STIRLING
 
-OPS = Rules()
+# The outputs of a node by loops, recorded in the graph that is written.
+OPS: Rules[Rule] = Rules()
 # The rounds of a series of the exponential, which is one for matrices of norms up to 1/2.
 _TERMS = 18
-_SINGULAR = "the matrix is singular"
-
-
-def by_loops(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
-    """The outputs of a node by loops, recorded in the graph that is written. Raises NoRule."""
-    return OPS.apply(node, inputs)
+# The resolvents whose sum is the logarithm of a matrix near to the identity.
+_RESOLVENTS = 12
 
 
 def loops(
@@ -85,7 +86,13 @@ def _factorised(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     before, batch, n, _ = _matrices(x)
     outputs = [(x.dtype, (*before, n, n)), (node.outputs[1].dtype, (*before, n))]
     return loops(
-        "matrices:lu", [x], outputs, [(float64, n * n), (int64, n)], batch, n, refusal=_SINGULAR
+        "matrices:lu",
+        [x],
+        outputs,
+        [(float64, n * n), (int64, n)],
+        batch,
+        n,
+        refusal=assertions.SINGULAR,
     )
 
 
@@ -112,7 +119,9 @@ def _solved(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     owned = [(float64, n * n), (int64, n), (float64, n)]
     integers = batch, n, k, node.attrs["adjoint"]
     outputs = [(x.dtype, (*before, n, k))]
-    return loops("matrices:solve", [x, right], outputs, owned, *integers, refusal=_SINGULAR)
+    return loops(
+        "matrices:solve", [x, right], outputs, owned, *integers, refusal=assertions.SINGULAR
+    )
 
 
 @OPS.of(late.MatrixInverse)
@@ -123,7 +132,7 @@ def _inverted(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     owned = [(float64, n * n), (int64, n), (float64, n)]
     integers = batch, n, n, node.attrs["adjoint"]
     outputs = [(x.dtype, (*before, n, n))]
-    return loops("matrices:solve", [x, one], outputs, owned, *integers, refusal=_SINGULAR)
+    return loops("matrices:solve", [x, one], outputs, owned, *integers, refusal=assertions.SINGULAR)
 
 
 @OPS.of(late.MatrixTriangularSolve)
@@ -180,6 +189,43 @@ def _exponential(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     return loops("matrices:exponential", [x], [(x.dtype, (*before, n, n))], owned, batch, n, _TERMS)
 
 
+@OPS.of(late.MatrixLogarithm, late.MatrixSquareRoot)
+def _function_of_matrix(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """By the Schur form of complex matrices; a real one may have a complex square root."""
+    (x,) = inputs
+    dims = tuple([d for d in x.dims or () if d is not None])
+    if not x.dtype.is_complex or not math.prod(dims):
+        raise NoRule("loops are for complex matrices with elements")
+    n, kind = dims[-1], x.dtype.real_dtype
+    parts = [raw.Cast(part(x, Tout=kind), DstT=float64) for part in (raw.Real, raw.Imag)]
+    nodes, weights = np.polynomial.legendre.leggauss(_RESOLVENTS)
+    arrays = [raw.Const(value=a, dtype=float64) for a in ((nodes + 1) / 2, weights / 2)]
+    owned = [(float64, n * n)] * 6 + [(float64, n * n + n)] * 2
+    logarithm = node.op.name == late.MatrixLogarithm.name
+    integers = math.prod(dims[:-2]), n, _RESOLVENTS, logarithm
+    outputs = [(float64, dims)] * 2
+    found = loops("complex_matrices:function", [*parts, *arrays], outputs, owned, *integers)
+    return [raw.Complex(*[raw.Cast(f, DstT=kind) for f in found], Tout=x.dtype)]
+
+
+# -- special functions ------------------------------------------------------------------------------------
+
+
+@OPS.of(late.IgammaGradA, late.RandomGammaGrad)
+def _gamma_slope(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """Both derivatives, of which one is the result."""
+    (result,) = node.outputs
+    dims = tuple([d for d in result.dims or () if d is not None])
+    shape = np.array(dims, np.int32)
+    a, x = [raw.BroadcastTo(raw.Cast(v, DstT=float64), shape) for v in inputs]
+    digammas = raw.Digamma(raw.Maximum(a, np.float64(LEAST_SHAPE)))
+    arrays = [a, x, digammas, raw.Const(value=np.array(STIRLING), dtype=float64)]
+    outputs, size = [(float64, dims)] * 2, math.prod(dims)
+    found = loops("special:gamma_slopes", arrays, outputs, [], size, len(STIRLING))
+    number = 0 if node.op.name == late.IgammaGradA.name else 1
+    return [raw.Cast(found[number], DstT=result.dtype)]
+
+
 # -- boxes ----------------------------------------------------------------------------------------------
 
 
@@ -199,20 +245,14 @@ def suppressed(node: Node, inputs: Sequence[SymbolicTensor], padded: bool) -> li
     share = np.asarray(node.attrs.get("iou_threshold", 0.5), np.float32)
     share = raw.Cast(rest[0], DstT=float32) if rest else share
     least = raw.Cast(rest[1], DstT=float32) if len(rest) > 1 else np.float32(-np.inf)
-    _assert(raw.GreaterEqual(limit, np.int32(0)), "max_output_size must be non-negative")
+    asserted(raw.GreaterEqual(limit, np.int32(0)), assertions.NEGATIVE_OUTPUT_SIZE)
     within = raw.LogicalAnd(
         raw.GreaterEqual(share, np.float32(0)), raw.LessEqual(share, np.float32(1))
     )
-    _assert(within, "iou_threshold must be in [0, 1]")
+    asserted(within, assertions.THRESHOLD_OUT_OF_RANGE)
     outputs = [(int32, (wanted,)), (int32, (1,))]
     arrays = [boxes, scores, limit, share, least]
     return loops("selection:suppress", arrays, outputs, [(int32, size)], size, wanted)
-
-
-def _assert(condition: Any, message: str) -> None:
-    """An error of the library where a condition does not hold."""
-    if not isinstance(condition, SymbolicTensor) or condition.node.op is not raw.Const:
-        raw.Assert(condition, [np.asarray(message.encode(), object)])
 
 
 @OPS.of(late.NonMaxSuppressionV4)

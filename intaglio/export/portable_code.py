@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Container, Sequence
 from typing import Any
 
 from intaglio.base import shapes
-from intaglio.export.loop_rules import by_loops
-from intaglio.export.portable_rules import NoRule, by_rule
+from intaglio.export import loop_rules, portable_rules
+from intaglio.export.portable_rules import Rule
+from intaglio.export.rules import NoRule, Refusals, Rules
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Rewriter, map_attached
 from intaglio.native.regions import obstacle
 from intaglio.optimize.kernel_expressions import by_kernel, expressed, may_be_expressed
-
-# Why nodes have no expression, by their ops and the names that they have in the trace.
-Refusals = dict[tuple[str, str], str]
 
 
 def with_portable_code(graph: Graph, refusals: Refusals, lacking: Container[int] = ()) -> Graph:
@@ -40,18 +38,18 @@ def with_portable_code(graph: Graph, refusals: Refusals, lacking: Container[int]
 def _expression(new: Rewriter, node: Node, refusals: Refusals) -> list[SymbolicTensor] | None:
     """The outputs by a rule for the op, by its kernel or by loops, which are added; None if there is none."""
 
-    def by(rules: Callable[..., Sequence[Any]]) -> Sequence[Any]:
+    def by(rules: Rules[Rule]) -> Sequence[Any]:
         try:
-            return rules(node, node.inputs)
+            return rules.apply(node, node.inputs)
         except NoRule as e:
             if str(e):
                 refusals[node.op.name, node.traced_name] = str(e)
             raise
 
     return (
-        expressed(new, node, lambda: by(by_rule), NoRule)
+        expressed(new, node, lambda: by(portable_rules.OPS), NoRule)
         or by_kernel(new, node)
-        or expressed(new, node, lambda: by(by_loops), NoRule)
+        or expressed(new, node, lambda: by(loop_rules.OPS), NoRule)
         or by_kernel(new, node, loops=True)
     )
 

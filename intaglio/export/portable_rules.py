@@ -13,6 +13,9 @@ from typing import Any
 import numpy as np
 
 from intaglio.base.dtypes import DType, complex128, float32, float64, int32, int64
+from intaglio.export import assertions
+from intaglio.export.assertions import asserted
+from intaglio.export.rules import NoRule, Rules
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import late, raw
 from intaglio.opdef.late import OpReference
@@ -22,38 +25,8 @@ from intaglio.runtime import interpreter
 # The elements of a matrix that a linear op is written as, at most.
 MAX_MATRIX_ELEMENTS = 1 << 18
 Rule = Callable[[Node, Sequence[SymbolicTensor]], list[Any]]
-
-
-class NoRule(Exception):
-    """A node that no rule is for, or that a rule has no expression for: then the message says why."""
-
-
-class Rules(dict[str, Rule]):
-    """Rules that express a node in other ops, by the names of ops."""
-
-    def of(self, *ops: Op | OpReference) -> Callable[[Rule], Rule]:
-        """Registers the decorated function as the rule of these ops."""
-
-        def register(function: Rule) -> Rule:
-            self.update({op.name: function for op in ops})
-            return function
-
-        return register
-
-    def apply(self, node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
-        """What the node's rule gives for these inputs. Raises NoRule."""
-        rule = self.get(node.op.name)
-        if rule is None:
-            raise NoRule
-        return rule(node, inputs)
-
-
-OPS = Rules()
-
-
-def by_rule(node: Node, inputs: Sequence[SymbolicTensor]) -> list[SymbolicTensor]:
-    """The outputs of a node in other ops, recorded in the graph that is written. Raises NoRule."""
-    return OPS.apply(node, inputs)
+# The outputs of a node in other ops, recorded in the graph that is written.
+OPS: Rules[Rule] = Rules()
 
 
 def _known(value: SymbolicTensor) -> Any:
@@ -487,6 +460,37 @@ def _complex_rows(value: SymbolicTensor) -> int:
     return dims[-1]
 
 
+# -- sparse tensors ----------------------------------------------------------------------------------
+
+
+@OPS.of(late.SparseReduceSum, late.SparseReduceMax)
+def _reduced_elements(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """Elements at their places in the dimensions that are left; 0 where there are none."""
+    indices, values, shape, axes = inputs
+    dims = [int(d) for d in np.asarray(_known(shape)).tolist()]
+    along = {int(a) % len(dims) for a in np.asarray(_known(axes)).reshape(-1).tolist()}
+    kept = [i for i in range(len(dims)) if i not in along]
+    count, kind = math.prod([dims[i] for i in kept]), values.dtype
+    if not count or not _sizes(values)[0]:
+        raise NoRule("there are no elements")
+    bounds = np.array(dims, np.int64)
+    inside = raw.LogicalAnd(raw.GreaterEqual(indices, np.int64(0)), raw.Less(indices, bounds))
+    asserted(inside, assertions.INDEX_OUT_OF_RANGE)
+    steps = np.zeros(len(dims), np.int64)
+    steps[kept] = [math.prod([dims[j] for j in kept if j > i]) for i in kept]
+    places = raw.Sum(raw.Mul(indices, steps), np.array([1], np.int32))
+    if node.op.name == late.SparseReduceSum.name:
+        wide = float64 if kind.is_floating else kind  # added up in float64, as by the kernel
+        found = raw.UnsortedSegmentSum(raw.Cast(values, DstT=wide), places, np.int32(count))
+        found = raw.Cast(found, DstT=kind)
+    else:
+        ones = raw.Fill(raw.Shape(places), np.int32(1))
+        there = raw.UnsortedSegmentMax(ones, places, np.int32(count))
+        found = raw.UnsortedSegmentMax(values, places, np.int32(count))
+        found = raw.SelectV2(raw.Greater(there, np.int32(0)), found, np.zeros((), kind.numpy))
+    return [raw.Reshape(found, np.array(_sizes(node.outputs[0]), np.int32))]
+
+
 # -- rounding ----------------------------------------------------------------------------------------
 
 
@@ -527,8 +531,7 @@ def _common_shape(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     )
     is_one = raw.Equal(a, one)
     fits = raw.LogicalOr(raw.LogicalOr(is_one, raw.Equal(b, one)), raw.Equal(a, b))
-    text = b"Incompatible shapes between s0 and s1"
-    raw.Assert(raw.All(fits, np.zeros(1, np.int32)), [np.asarray(text, object)])
+    asserted(fits, f"{assertions.INCOMPATIBLE_SHAPES} between s0 and s1")
     return [raw.SelectV2(is_one, b, a)]
 
 
@@ -542,11 +545,10 @@ def _offsets(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     kind = parts[0].dtype.numpy
     at = raw.FloorMod(raw.Cast(axis, DstT=int32), np.int32(rank))
     along = raw.Equal(np.arange(rank, dtype=np.int32), at)
-    text = np.asarray(b"all dimensions except that of the concatenation must match", object)
     found: list[Any] = [np.zeros(rank, kind)]
     for part in parts[1:]:
         same = raw.LogicalOr(along, raw.Equal(part, parts[0]))
-        raw.Assert(raw.All(same, np.zeros(1, np.int32)), [text])
+        asserted(same, assertions.INCOMPATIBLE_PARTS)
     for part in parts[:-1]:
         sizes = raw.SelectV2(along, part, np.zeros((), kind))
         found.append(raw.AddV2(found[-1], sizes))

@@ -25,6 +25,7 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import resource, variant
 from intaglio.base.errors import OpError
 from intaglio.base.shapes import Dims
+from intaglio.export.rules import Rules
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
@@ -113,8 +114,8 @@ class Value(NamedTuple):
 
 
 Rule = Callable[["Analysis", Node, Sequence[Value]], "State | Sequence[State]"]
-# By op, or by trait: `batching` of an op, or that it reduces.
-RULES: dict[Op | str, Rule] = {}
+# Of ops, or of all with a trait: their `batching`, or that they reduce.
+RULES: Rules[Rule] = Rules()
 REDUCTION = "reduction"
 # Ops whose results are polynomials of integers that are sizes.
 _POLYNOMIAL = (
@@ -182,7 +183,7 @@ class Analysis:
         """The values of a node's outputs."""
         if node.op.control_flow and node.op.has_graphs:
             return _control_flow(self, node, inputs)
-        listed = _LISTS.get(node.op)
+        listed = _LISTS.find(node.op)
         if listed is not None:
             return listed(self, node, inputs)
         specs = [_specs(node, [v.specs[k] for v in inputs]) for k in range(len(COUNTS))]
@@ -210,7 +211,7 @@ class Analysis:
             )
         if all(v.state == SHARED for v in inputs):
             return [SHARED] * len(outputs)
-        rule = RULES.get(op)
+        rule = RULES.find(op)
         if rule is None:
             if any(v.state.kind == "size" for v in inputs):
                 raise Dependent("it computes with the number of rows")
@@ -361,6 +362,8 @@ def _joined(a: Value, b: Value) -> Value:
 
 # -- lists -----------------------------------------------------------------------------------
 
+_LISTS: Rules[Callable[[Analysis, Node, Sequence[Value]], Sequence[Value]]] = Rules()
+
 
 def _list(state: State) -> Value:
     return Value(state, tuple([Spec(variant, ()) for _ in COUNTS]))
@@ -377,12 +380,14 @@ def _length_shared(value: Value) -> None:
         raise Dependent("a list has as many elements as there are rows")
 
 
+@_LISTS.of(raw.TensorListReserve, raw.EmptyTensorList)
 def _reserve(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
     _all_shared(inputs)
     _length_shared(inputs[1])
     return [_list(EMPTY)]
 
 
+@_LISTS.of(raw.TensorListFromTensor)
 def _from_tensor(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
     tensor = inputs[0]
     state = tensor.state
@@ -396,12 +401,14 @@ def _from_tensor(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Seq
     return [_list(State("items", item=Value(state, tuple(specs))))]
 
 
+@_LISTS.of(raw.TensorListSetItem, raw.TensorListPushBack)
 def _put(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
     handle, *where, item = inputs
     _all_shared(where)
     return [_joined(handle, _list(State("items", item=_without_values(item))))]
 
 
+@_LISTS.of(raw.TensorListGetItem, raw.TensorListPopBack)
 def _item(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
     handle, *where = inputs
     _all_shared(where)
@@ -411,6 +418,7 @@ def _item(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequence[V
     return [found] if len(node.outputs) == 1 else [handle, found]
 
 
+@_LISTS.of(raw.TensorListStack, raw.TensorListGather)
 def _stacked(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
     handle, *where = inputs
     _all_shared(where)
@@ -428,28 +436,15 @@ def _stacked(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequenc
     return [Value(state, specs)]
 
 
+@_LISTS.of(raw.TensorListLength)
 def _length(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
     return [Value(SHARED, tuple([v.spec for v in node.outputs] * len(COUNTS)))]
 
 
+@_LISTS.of(raw.TensorListResize)
 def _resized(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequence[Value]:
     _length_shared(inputs[1])
     return [inputs[0]]
-
-
-_LISTS: dict[Op, Callable[[Analysis, Node, Sequence[Value]], Sequence[Value]]] = {
-    raw.TensorListReserve: _reserve,
-    raw.EmptyTensorList: _reserve,
-    raw.TensorListFromTensor: _from_tensor,
-    raw.TensorListSetItem: _put,
-    raw.TensorListPushBack: _put,
-    raw.TensorListGetItem: _item,
-    raw.TensorListPopBack: _item,
-    raw.TensorListStack: _stacked,
-    raw.TensorListGather: _stacked,
-    raw.TensorListLength: _length,
-    raw.TensorListResize: _resized,
-}
 
 
 def arguments(graph: Graph, dims: Sequence[Dims]) -> list[Value]:

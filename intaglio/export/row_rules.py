@@ -8,7 +8,7 @@ checked by its caller.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from intaglio.base import shapes
 from intaglio.base.shapes import Dims
@@ -19,7 +19,6 @@ from intaglio.export.row_analysis import (
     SHARED,
     Analysis,
     Dependent,
-    Rule,
     State,
     Value,
     arguments,
@@ -27,19 +26,8 @@ from intaglio.export.row_analysis import (
 )
 from intaglio.ir.graph import Graph, Node
 from intaglio.opdef import raw
-from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.slicing import Masks, numpy_index
-
-
-def rule(*ops: Op | str) -> Callable[[Rule], Rule]:
-    """Says that a function is the rule of these ops, or of all with a trait: `"leading"`."""
-
-    def register(function: Rule) -> Rule:
-        RULES.update(dict.fromkeys(ops, function))
-        return function
-
-    return register
 
 
 def _of(value: Value) -> State:
@@ -72,7 +60,7 @@ def _axes(value: Value, rank: int) -> list[int]:
 # -- by traits ---------------------------------------------------------------------------------
 
 
-@rule(raw.Select, raw.SelectV2, raw.ClipByValue, raw.Bitcast, "broadcast", "alike", "leading")
+@RULES.of(raw.Select, raw.SelectV2, raw.ClipByValue, raw.Bitcast, "broadcast", "alike", "leading")
 def aligned(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Operands broadcast to one shape: what is left of the rows is no part of the op's own dimensions."""
     found: set[tuple[int, int]] = set()
@@ -109,7 +97,7 @@ def aligned(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(rank - from_end, group)
 
 
-@rule(
+@RULES.of(
     raw.FusedBatchNorm,
     raw.FusedBatchNormV2,
     raw.FusedBatchNormV3,
@@ -139,7 +127,7 @@ def of_examples(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Sequ
     return rows(0, group)
 
 
-@rule(raw.ArgMax, raw.ArgMin, raw.EuclideanNorm, REDUCTION)
+@RULES.of(raw.ArgMax, raw.ArgMin, raw.EuclideanNorm, REDUCTION)
 def reduced(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along dimensions that are not the rows."""
     value, along = inputs[0], inputs[1]
@@ -151,7 +139,7 @@ def reduced(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(state.axis - (0 if keeps else sum([a < state.axis for a in axes])), state.group)
 
 
-@rule(raw.Softmax, raw.LogSoftmax)
+@RULES.of(raw.Softmax, raw.LogSoftmax)
 def along_last(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along the last dimension."""
     state = _of(inputs[0])
@@ -160,7 +148,7 @@ def along_last(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State
     return state
 
 
-@rule(raw.Cumsum, raw.Cumprod, raw.CumulativeLogsumexp, raw.ReverseV2, raw.Roll)
+@RULES.of(raw.Cumsum, raw.Cumprod, raw.CumulativeLogsumexp, raw.ReverseV2, raw.Roll)
 def along_axes(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along dimensions that are given, last."""
     state = _of(inputs[0])
@@ -173,7 +161,7 @@ def along_axes(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State
 # -- shapes --------------------------------------------------------------------------------------
 
 
-@rule(
+@RULES.of(
     raw.ZerosLike,
     raw.OnesLike,
     raw.StopGradient,
@@ -186,7 +174,7 @@ def same(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return inputs[0].state
 
 
-@rule(raw.Identity, raw.IdentityN)
+@RULES.of(raw.Identity, raw.IdentityN)
 def same_all(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> list[State]:
     """The operands' rows."""
     return [v.state for v in inputs]
@@ -217,7 +205,7 @@ def _place(dims: Sequence[tuple[int, ...]]) -> State:
     return rows(axis, group)
 
 
-@rule(raw.Reshape, raw.ExpandDims, raw.Squeeze)
+@RULES.of(raw.Reshape, raw.ExpandDims, raw.Squeeze)
 def reshaped(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Another shape in which the elements of a row are still beside each other."""
     value = inputs[0]
@@ -235,7 +223,7 @@ def reshaped(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return found
 
 
-@rule(raw.Fill, raw.BroadcastTo, raw.Tile)
+@RULES.of(raw.Fill, raw.BroadcastTo, raw.Tile)
 def repeated(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """What all rows share, or the rows themselves, as often as a shape says."""
     value, other = (inputs[1], inputs[0]) if node.op is raw.Fill else (inputs[0], inputs[1])
@@ -251,14 +239,14 @@ def repeated(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return found
 
 
-@rule(raw.Transpose, raw.ConjugateTranspose)
+@RULES.of(raw.Transpose, raw.ConjugateTranspose)
 def transposed(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """The rows move."""
     state = _of(inputs[0])
     return rows(_axes(inputs[1], inputs[0].rank).index(state.axis), state.group)
 
 
-@rule(raw.Pad, raw.PadV2, raw.MirrorPad)
+@RULES.of(raw.Pad, raw.PadV2, raw.MirrorPad)
 def padded(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Nothing before or behind the rows."""
     state = _of(inputs[0])
@@ -275,7 +263,7 @@ def _one_place(values: Sequence[Value]) -> State:
     return states.pop()
 
 
-@rule(raw.ConcatV2, raw.Concat)
+@RULES.of(raw.ConcatV2, raw.Concat)
 def joined(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along another dimension."""
     *values, axis = inputs if node.op is raw.ConcatV2 else (*inputs[1:], inputs[0])
@@ -285,7 +273,7 @@ def joined(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return state
 
 
-@rule(raw.Pack)
+@RULES.of(raw.Pack)
 def packed(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """A new dimension, before the rows or behind them."""
     state = _one_place(inputs)
@@ -293,7 +281,7 @@ def packed(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(state.axis + (at <= state.axis), state.group)
 
 
-@rule(raw.Unpack)
+@RULES.of(raw.Unpack)
 def unpacked(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along another dimension."""
     state = _of(inputs[0])
@@ -303,7 +291,7 @@ def unpacked(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(state.axis - (at < state.axis), state.group)
 
 
-@rule(raw.Split, raw.SplitV)
+@RULES.of(raw.Split, raw.SplitV)
 def divided(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along another dimension."""
     axis, value = (inputs[0], inputs[1]) if node.op is raw.Split else (inputs[2], inputs[0])
@@ -313,7 +301,7 @@ def divided(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return state
 
 
-@rule(raw.StridedSlice)
+@RULES.of(raw.StridedSlice)
 def sliced(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """All of the rows."""
     value, begin, end, strides = inputs
@@ -348,7 +336,7 @@ def sliced(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     raise Dependent("it takes some of the rows")
 
 
-@rule(raw.Slice)
+@RULES.of(raw.Slice)
 def cut(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """All of the rows: from 0 to the end."""
     state = _of(inputs[0])
@@ -361,7 +349,7 @@ def cut(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
 # -- indices -------------------------------------------------------------------------------------
 
 
-@rule(raw.GatherV2, raw.Gather, raw.ResourceGather)
+@RULES.of(raw.GatherV2, raw.Gather, raw.ResourceGather)
 def gathered(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Rows of indices into what all share, or one index of another dimension for all rows."""
     source, indices, *axis = inputs
@@ -383,7 +371,7 @@ def gathered(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(state.axis + (indices.rank - 1 - batch if state.axis > at else 0), state.group)
 
 
-@rule(raw.GatherNd, raw.ResourceGatherNd)
+@RULES.of(raw.GatherNd, raw.ResourceGatherNd)
 def gathered_nd(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Rows of indices into what all share."""
     _shared(inputs[:1])
@@ -393,7 +381,7 @@ def gathered_nd(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> Stat
     return state
 
 
-@rule(raw.OneHot)
+@RULES.of(raw.OneHot)
 def one_hot(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """A new dimension, before the rows or behind them."""
     state = _of(inputs[0])
@@ -402,7 +390,7 @@ def one_hot(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(state.axis + (at <= state.axis), state.group)
 
 
-@rule(raw.BiasAdd, raw.BiasAddV1)
+@RULES.of(raw.BiasAdd, raw.BiasAddV1)
 def biased(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Along the channels."""
     state = _of(inputs[0])
@@ -416,7 +404,7 @@ def biased(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
 # -- products ------------------------------------------------------------------------------------
 
 
-@rule(raw.MatMul, raw.BatchMatMul, raw.BatchMatMulV2, raw.BatchMatMulV3)
+@RULES.of(raw.MatMul, raw.BatchMatMul, raw.BatchMatMulV2, raw.BatchMatMulV3)
 def product(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Rows are rows or columns of one operand, or matrices."""
     names = ("transpose_a", "transpose_b") if node.op is raw.MatMul else ("adj_x", "adj_y")
@@ -445,7 +433,7 @@ def product(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     return rows(rank - from_end, group)
 
 
-@rule(raw.Einsum)
+@RULES.of(raw.Einsum)
 def contracted(analysis: Analysis, node: Node, inputs: Sequence[Value]) -> State:
     """Rows are an index of the result, and no other index."""
     equation = node.attrs["equation"].replace(" ", "")

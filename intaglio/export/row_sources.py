@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from intaglio.base import shapes
 from intaglio.base.dtypes import FLOATING, DType, bool_, float64, int32, int64
+from intaglio.export import assertions
+from intaglio.export.assertions import asserted
 from intaglio.export.loop_rules import loops, suppressed
-from intaglio.export.portable_rules import NoRule
+from intaglio.export.rules import NoRule, Rules
 from intaglio.ir.graph import Node, SymbolicTensor
+from intaglio.native.analysis.list_elements import element_within
 from intaglio.opdef import late, raw
-from intaglio.opdef.late import OpReference
-from intaglio.opdef.op import Op
 from intaglio.optimize.element_bounds import bounds_of
 
 # Distinct elements are searched for among those before: of more it takes too long.
 MAX_UNIQUE = 4096
 # Of a number of rows that nothing is known about there is memory for so many; more are an error.
 MAX_UNKNOWN = 4096
+# The memory for the elements of such a list, at most.
+MAX_BYTES = 1 << 24
 
 
 class Count(NamedTuple):
@@ -43,25 +48,10 @@ class Rows(NamedTuple):
 
 # What the open outputs of an op are, and outputs of known shapes, in their order.
 Source = Callable[[Node, Sequence[Any]], Sequence[Any]]
-SOURCES: dict[str, Source] = {}
+SOURCES: Rules[Source] = Rules()
 
 
-def _source(*ops: Op | OpReference) -> Callable[[Source], Source]:
-    def register(function: Source) -> Source:
-        SOURCES.update({op.name: function for op in ops})
-        return function
-
-    return register
-
-
-def asserted(condition: Any, message: str) -> None:
-    """An error of the library where a condition, of one element or of several, does not hold."""
-    if condition.dims:
-        condition = raw.All(condition, np.arange(len(condition.dims), dtype=np.int32))
-    raw.Assert(condition, [np.asarray(message.encode(), object)])
-
-
-@_source(raw.Where)
+@SOURCES.of(raw.Where)
 def _where(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     (x,) = inputs
     dims = tuple([d for d in x.dims or () if d is not None])
@@ -75,7 +65,7 @@ def _where(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     return [Rows(found, Count(count, size))]
 
 
-@_source(raw.Unique, late.UniqueWithCounts)
+@SOURCES.of(raw.Unique, late.UniqueWithCounts)
 def _distinct(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     (x,) = inputs
     return distinct(node, x, np.array(x.dims, np.int64))
@@ -99,7 +89,7 @@ def _has_elements(x: SymbolicTensor) -> bool:
     )
 
 
-@_source(
+@SOURCES.of(
     late.NonMaxSuppression,
     late.NonMaxSuppressionV2,
     late.NonMaxSuppressionV3,
@@ -111,7 +101,7 @@ def _kept_boxes(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     return [rows, raw.Reshape(count, np.zeros(0, np.int32))][: len(node.outputs)]
 
 
-@_source(raw.Range)
+@SOURCES.of(raw.Range)
 def _numbers(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     """Numbers up to a limit that is data."""
     start, limit, delta = inputs
@@ -124,7 +114,7 @@ def _numbers(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     upwards = raw.LogicalAnd(raw.Greater(step, zero), raw.LessEqual(begin, end))
     downwards = raw.LogicalAnd(raw.Less(step, zero), raw.GreaterEqual(begin, end))
     fits = raw.LogicalOr(upwards, downwards)
-    asserted(fits, "Requires start <= limit when delta > 0, start >= limit when delta < 0")
+    asserted(fits, assertions.RANGE_WITHOUT_END)
     if kind.is_floating:
         number = raw.Ceil(raw.RealDiv(raw.Sub(end, begin), step))
     else:
@@ -143,24 +133,95 @@ def _most_numbers(inputs: Sequence[Any]) -> int | None:
     return max(int(-((begin.low - end.high) // step.low)), 0)
 
 
-def counted(number: Any, most: int | None) -> Count:
+def counted(number: Any, most: int | None, limit: int = MAX_UNKNOWN) -> Count:
     """A count of rows; where nothing is known about it, one that may not be too large."""
-    if most is None or most > MAX_UNKNOWN:
-        most = MAX_UNKNOWN
-        message = f"more than {MAX_UNKNOWN} elements, which the library has memory for"
-        asserted(raw.LessEqual(number, np.int64(most)), message)
+    if most is None or most > limit:
+        most = limit
+        asserted(raw.LessEqual(number, np.int64(most)), assertions.too_many(most))
     return Count(raw.Reshape(number, np.array([1], np.int32)), most)
 
 
-@_source(raw.Fill)
+# -- lists ---------------------------------------------------------------------------------------
+
+
+@SOURCES.of(raw.TensorListStack)
+def _elements(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
+    """The elements of a list whose length is data."""
+    return [_stacked(node, inputs[0])]
+
+
+@SOURCES.of(raw.TensorListConcat, raw.TensorListConcatV2)
+def _joined_elements(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
+    """The same, of one shape, behind each other: several rows for each element."""
+    stacked = _stacked(node, inputs[0])
+    each, *rest = stacked.array.dims[1:]
+    most = stacked.length.most
+    array = raw.Reshape(stacked.array, np.array([most * each, *rest], np.int32))
+    lengths = raw.Const(value=np.full(most, each, np.int64), dtype=int64)
+    return [Rows(array, stacked.length, 0, each), Rows(lengths, stacked.length)]
+
+
+def _stacked(node: Node, handle: Any) -> Rows:
+    kind, dims = node.outputs[0].dtype, element_within(node.inputs[0])
+    if not shapes.known(dims) or 0 in dims or not kind.is_numpy_compatible:
+        raise NoRule("the shape of the elements of a list is not known, or they have no numbers")
+    most = max(min(MAX_UNKNOWN, MAX_BYTES // (math.prod(dims) * kind.size)), 1)
+    count = counted(raw.Cast(raw.TensorListLength(handle), DstT=int64), None, most)
+    whole = raw.TensorListResize(handle, np.int32(most))
+    form = np.array(dims, np.int32)
+    array = raw.TensorListStack(whole, form, element_dtype=kind, num_elements=most)
+    return Rows(array, count)
+
+
+@SOURCES.of(raw.Fill)
 def _filled(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     """A vector of one element as often as data says."""
     dims, element = inputs
     if dims.dims != (1,) or not element.dtype.is_numpy_compatible:
         raise NoRule("a fill of several dimensions that are data")
     number = raw.Cast(dims, DstT=int64)
-    asserted(raw.GreaterEqual(number, np.int64(0)), "dims < 0")
+    asserted(raw.GreaterEqual(number, np.int64(0)), assertions.NEGATIVE_SIZE)
     bounds = bounds_of(dims)
     whole = raw.Reshape(number, np.zeros(0, np.int32))
     count = counted(whole, None if bounds is None else max(int(bounds.high), 0))
     return [Rows(raw.Fill(np.array([count.most], np.int32), element), count)]
+
+
+@SOURCES.of(late.RaggedTensorToTensor)
+def _padded(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
+    return padded(node, inputs, Count(np.array(inputs[1].dims[:1], np.int64), inputs[1].dims[0]))
+
+
+def padded(node: Node, inputs: Sequence[Any], length: Count) -> Sequence[Any]:
+    """The rows of a ragged tensor of one level, as long as the longest; `length` is that of all values."""
+    shape, values, default, *partitions = inputs
+    if [*node.attrs["row_partition_types"]] != ["ROW_SPLITS"] or shape.node.op is not raw.Const:
+        raise NoRule("it has several levels, or a shape that is data")
+    wanted = np.asarray(shape.node.attrs["value"]).reshape(-1).tolist()
+    wanted = wanted if shape.dims else [-1] * (len(values.dims) + 1)
+    (splits,) = partitions
+    rows = splits.dims[0] - 1
+    if wanted[0] not in (-1, rows) or [w for w in wanted[2:] if w >= 0] or not rows:
+        raise NoRule("it has another number of rows than the ragged tensor")
+    if not values.dims[0]:
+        raise NoRule("there are no elements")
+    ends = raw.Cast(splits, DstT=int64)
+    starts = raw.Slice(ends, np.zeros(1, np.int32), np.array([rows], np.int32))
+    ends = raw.Slice(ends, np.ones(1, np.int32), np.array([rows], np.int32))
+    lengths = raw.Sub(ends, starts)
+    most = wanted[1] if wanted[1] >= 0 else values.dims[0]
+    places = raw.ExpandDims(starts, np.int32(1))
+    places = raw.AddV2(places, np.arange(most, dtype=np.int64))
+    inside = raw.Less(np.arange(most, dtype=np.int64), raw.ExpandDims(lengths, np.int32(1)))
+    places = raw.SelectV2(inside, places, np.int64(0))
+    within = raw.LogicalAnd(
+        raw.GreaterEqual(starts, np.int64(0)), raw.LessEqual(ends, length.number)
+    )
+    asserted(within, assertions.INDEX_OUT_OF_RANGE)
+    taken = raw.GatherV2(values, places, np.int32(0))
+    inside = raw.Reshape(inside, np.array([rows, most, *[1] * (len(values.dims) - 1)], np.int32))
+    array = raw.SelectV2(inside, taken, default)
+    if wanted[1] >= 0:
+        return [array]
+    longest = raw.Maximum(raw.Max(lengths, np.zeros(1, np.int32), keep_dims=True), np.int64(0))
+    return [Rows(array, Count(longest, most), 1)]

@@ -13,12 +13,12 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import float32, int64
-from intaglio.export.portable_rules import NoRule
-from intaglio.export.row_sources import SOURCES, Count, Rows, asserted, distinct
+from intaglio.export import assertions
+from intaglio.export.assertions import asserted
+from intaglio.export.row_sources import SOURCES, Count, Rows, distinct, padded
+from intaglio.export.rules import NoRule, Rules
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import late, raw
-from intaglio.opdef.late import OpReference
-from intaglio.opdef.op import Op
 
 
 class Writer(Protocol):
@@ -42,15 +42,7 @@ class Size(NamedTuple):
 Open = Rows | Size
 # What an op along rows gives: its node, its inputs as they are, and as rows or sizes.
 Along = Callable[["Writer", Node, Sequence[Any], Sequence[Open | None]], Sequence[Any]]
-ALONG: dict[str, Along] = {}
-
-
-def _along(*ops: Op | OpReference) -> Callable[[Along], Along]:
-    def register(function: Along) -> Along:
-        ALONG.update({op.name: function for op in ops})
-        return function
-
-    return register
+ALONG: Rules[Along] = Rules()
 
 
 def constant(value: Any) -> np.ndarray:
@@ -116,7 +108,7 @@ def reduced(
     return [raw.Cast(mean, DstT=kind)]
 
 
-@_along(raw.ArgMax, raw.ArgMin)
+@ALONG.of(raw.ArgMax, raw.ArgMin)
 def _position(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
@@ -126,13 +118,13 @@ def _position(
     if kind.is_complex or kind.is_bool:
         raise NoRule
     some = raw.All(raw.Greater(value.length.number, np.int64(0)), np.zeros(1, np.int32))
-    asserted(some, f"{node.op.name}: there are no elements")
+    asserted(some, assertions.NO_ELEMENTS, node.op.name)
     what = "maximum" if node.op is raw.ArgMax else "minimum"
     array = filled(value, np.asarray(_NEUTRAL[what](kind), kind.numpy))
     return [node.op(array, inputs[1], output_type=node.outputs[0].dtype)]
 
 
-@_along(raw.GatherV2)
+@ALONG.of(raw.GatherV2)
 def _taken(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
@@ -153,7 +145,7 @@ def _taken(
     inside = raw.LogicalAnd(raw.GreaterEqual(wide, np.int64(0)), raw.Less(wide, number))
     if isinstance(indices, Rows):
         inside = filled(indices._replace(array=inside), np.True_)
-    asserted(inside, "an index is out of range")
+    asserted(inside, assertions.INDEX_OUT_OF_RANGE)
     result = raw.GatherV2(params.array, raw.SelectV2(inside, places, np.zeros((), places.dtype.numpy)),
                           np.int32(params.axis))  # fmt: skip
     if isinstance(indices, Rows):
@@ -161,7 +153,7 @@ def _taken(
     return [result]
 
 
-@_along(raw.Cumsum, raw.Cumprod)
+@ALONG.of(raw.Cumsum, raw.Cumprod)
 def _running(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
@@ -174,7 +166,7 @@ def _running(
     return [value._replace(array=result)]
 
 
-@_along(raw.ReverseV2)
+@ALONG.of(raw.ReverseV2)
 def _reversed(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
@@ -190,7 +182,7 @@ def _reversed(
     return [value._replace(array=raw.ReverseV2(array, others) if others.size else array)]
 
 
-@_along(raw.TopKV2)
+@ALONG.of(raw.TopKV2)
 def _greatest(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
@@ -208,21 +200,21 @@ def _greatest(
     if wanted is not None:
         raise NoRule
     enough = raw.GreaterEqual(value.length.number, np.int64(constant(inputs[1])))
-    asserted(enough, "input must have at least k columns")
+    asserted(enough, assertions.FEWER_THAN_K)
     return writer.at_most(node, [array, inputs[1]], [None, None])
 
 
-@_along(raw.Where)
+@ALONG.of(raw.Where)
 def _selected(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
     """Those of rows: beyond the last one there is none."""
     value = _single_rows(found)
     array = filled(value, np.zeros((), value.array.dtype.numpy))
-    return SOURCES[raw.Where.name](node, [array])
+    return SOURCES.apply(node, [array])
 
 
-@_along(raw.Unique, late.UniqueWithCounts)
+@ALONG.of(raw.Unique, late.UniqueWithCounts)
 def _distinct(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
@@ -232,7 +224,7 @@ def _distinct(
     return [values, Rows(positions, value.length), *counts]
 
 
-@_along(raw.ConcatV2)
+@ALONG.of(raw.ConcatV2)
 def _joined(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
@@ -263,7 +255,7 @@ def _joined(
     return [Rows(raw.GatherV2(whole, taken, np.int32(at)), Count(total, most), at)]
 
 
-@_along(raw.MatMul, raw.BatchMatMulV2)
+@ALONG.of(raw.MatMul, raw.BatchMatMulV2)
 def _multiplied(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
@@ -280,8 +272,8 @@ def _multiplied(
     return writer.at_most(node, arrays, [None, None])
 
 
-@_along(late.SparseTensorDenseMatMul)
-def _sparse_product(
+@ALONG.of(late.SparseTensorDenseMatMul, late.SparseReduceSum)
+def _sparse(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
     """Elements beyond the last one are zeros in the first place."""
@@ -292,7 +284,20 @@ def _sparse_product(
     return writer.at_most(node, [*arrays, *inputs[2:]], [None] * len(inputs))
 
 
-@_along(raw.Range)
+@ALONG.of(late.RaggedTensorToTensor)
+def _padded(
+    writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
+) -> Sequence[Any]:
+    """Rows of a ragged tensor whose values are rows."""
+    shape, values, default, *partitions = found
+    if not isinstance(values, Rows) or shape or default or any(partitions):
+        raise NoRule
+    if values.axis or values.group != 1:
+        raise NoRule
+    return padded(node, [inputs[0], values.array, *inputs[2:]], values.length)
+
+
+@ALONG.of(raw.Range)
 def _numbered(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
@@ -305,10 +310,10 @@ def _numbered(
             numbers = np.arange(int(limit.most)).astype(node.outputs[0].dtype.numpy)
             array = raw.Const(value=numbers, dtype=node.outputs[0].dtype)
             return [Rows(array, limit.length, 0, group)]
-    return SOURCES[raw.Range.name](node, inputs)
+    return SOURCES.apply(node, inputs)
 
 
-@_along(raw.StridedSlice)
+@ALONG.of(raw.StridedSlice)
 def _sliced(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
@@ -330,7 +335,7 @@ def _sliced(
     is_one = bool(attrs["shrink_axis_mask"] & 1)
     if is_one:
         inside = raw.LogicalAnd(raw.GreaterEqual(first, zero), raw.Less(first, number))
-        asserted(inside, "slice index out of bounds")
+        asserted(inside, assertions.SLICE_OUT_OF_BOUNDS)
         first = raw.Maximum(raw.Minimum(first, np.int64(value.length.most - 1)), zero)
         array = raw.GatherV2(value.array, first, np.int32(0))
         count = Count(np.ones(1, np.int64), 1)
@@ -378,10 +383,10 @@ def _same_rows(one: Rows, other: Open) -> None:
     if one.length.most != other.length.most:
         raise NoRule
     if one.length.number is not other.length.number:
-        asserted(raw.Equal(one.length.number, other.length.number), "incompatible shapes")
+        asserted(raw.Equal(one.length.number, other.length.number), assertions.INCOMPATIBLE_SHAPES)
 
 
-@_along(*_SCATTERS)
+@ALONG.of(*_SCATTERS)
 def _scattered(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
@@ -401,7 +406,7 @@ def _scattered(
     return [_without_spare_row(result, count)]
 
 
-@_along(raw.DynamicStitch)
+@ALONG.of(raw.DynamicStitch)
 def _stitched(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
@@ -430,7 +435,7 @@ def _stitched(
             counted = part or places
             if not isinstance(counted, Rows) or 0 not in (*index.dims[:1], *items.dims[:1]):
                 raise NoRule
-            asserted(raw.Equal(counted.length.number, np.int64(0)), "incompatible shapes")
+            asserted(raw.Equal(counted.length.number, np.int64(0)), assertions.INCOMPATIBLE_SHAPES)
             continue
         if index.dims[0]:
             column = raw.ExpandDims(index, np.int32(1))

@@ -16,11 +16,12 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import from_numpy, int64
 from intaglio.base.errors import ShapeError
-from intaglio.export import row_rules
-from intaglio.export.portable_rules import NoRule
+from intaglio.export import assertions, branches, row_rules
+from intaglio.export.assertions import asserted
 from intaglio.export.row_analysis import COUNTS, SHARED, SIZE, Dependent, Value, rows
-from intaglio.export.row_sources import SOURCES, Count, Rows, asserted
+from intaglio.export.row_sources import SOURCES, Count, Rows
 from intaglio.export.rows_along import ALONG, Open, Size, constant, filled, reduced
+from intaglio.export.rules import NoRule
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.prune import prune
@@ -28,7 +29,7 @@ from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.opdef import door, raw
 from intaglio.opdef.spec import Spec
 from intaglio.optimize.common_subexpressions import share_subexpressions
-from intaglio.optimize.partial_evaluation import graphs_of, with_graphs
+from intaglio.optimize.partial_evaluation import graphs_of
 from intaglio.runtime import interpreter
 
 # The rules of ops, which the analysis finds in its table.
@@ -41,7 +42,7 @@ def with_row_results(graph: Graph) -> tuple[Graph, list[int]]:
     Such a result is a vector: its elements, then zeros. Its shape is one more result behind all others.
     What is of a known shape and follows from rows, such as sums of them, is computed of the arrays.
     """
-    if not any([n.op.name in SOURCES for g in (*walk.nested(graph), graph) for n in g.nodes]):
+    if not any([SOURCES.has(n.op) for g in (*walk.nested(graph), graph) for n in g.nodes]):
         return graph, []
     # One search for rows has one number of them.
     written = _Writer(share_subexpressions(graph))
@@ -96,24 +97,18 @@ class _Writer:
                 continue
             key = id(open_.length.number)
             if key not in numbers:
-                number = self._placeholder(int64, (1,))
+                number = branches.placeholder(self.new, int64, (1,))
                 found.append(number)
                 numbers[key] = Count(number, open_.length.most)
             if isinstance(open_, Size):
                 found.append(value)
                 self._open[id(value)] = Size(value, open_.most, numbers[key])
                 continue
-            array = self._placeholder(open_.array.dtype, open_.array.dims)
+            array = branches.placeholder(self.new, open_.array.dtype, open_.array.dims)
             found.append(array)
             self._open[id(value)] = open_._replace(array=array, length=numbers[key])
             self._values[id(value)] = _known(self._open[id(value)])
         return found
-
-    def _placeholder(self, dtype: Any, dims: Any) -> SymbolicTensor:
-        attrs = {"dtype": dtype, "shape": tuple(dims)}
-        name = self.new.unique_name("input")
-        node = Node(raw.Placeholder, (), attrs, name, [Spec(dtype, tuple(dims))])
-        return self.new.add(node).outputs[0]
 
     @property
     def results(self) -> list[Any]:
@@ -124,9 +119,8 @@ class _Writer:
 
     def closed(self, outputs: Sequence[SymbolicTensor]) -> Graph:
         """The graph with these outputs. Raises NoRule if it needs rows that are no longer its inputs."""
-        graph = prune(Graph(self.old.name, self.inputs, self.new.nodes, outputs))
-        there = {id(v.node) for v in graph.inputs}
-        if any(n.op is raw.Placeholder and id(n) not in there for n in graph.nodes):
+        graph = branches.closed(self.new, self.old.name, self.inputs, outputs)
+        if graph is None:
             raise NoRule
         return graph
 
@@ -170,24 +164,7 @@ class _Writer:
                 seen.add(id(open_.length.number))
                 taken.append(_tensor(open_.length.number))
             taken.append(open_.array if isinstance(open_, Rows) else value)
-        attrs = with_graphs(node, bodies)
-        types = {
-            "output_shapes": (),
-            "Tin": tuple([v.dtype for v in taken[1:]]),
-            "Tout": tuple([v.dtype for v in bodies[0].outputs]),
-        }
-        attrs |= {k: v for k, v in types.items() if k in attrs}
-        copy = self.new.add(
-            derived(
-                node,
-                taken,
-                attrs=attrs,
-                specs=[v.spec.like() for v in bodies[0].outputs],  # not their values
-                control=self.new.control(node),
-                name=self.new.unique_name(node.name),
-            )
-        )
-        rest = iter(copy.outputs)
+        rest = iter(branches.with_bodies(self.new, node, taken, bodies))
         return [
             next(rest) if most is None else Rows(next(rest), Count(next(rest), most))
             for most in limits
@@ -202,11 +179,11 @@ class _Writer:
                 raise NoRule
             return self._branches(node, inputs, found)
         if not any(found):
-            if op.name not in SOURCES or not all([shapes.known(v.dims) for v in inputs]):
+            if not SOURCES.has(op) or not all([shapes.known(v.dims) for v in inputs]):
                 raise NoRule
             if all(shapes.known(v.dims) for v in node.outputs):
                 raise NoRule
-            return SOURCES[op.name](node, inputs)
+            return SOURCES.apply(node, inputs)
         if op.is_identity:
             for value, result in zip(node.inputs, node.outputs, strict=True):
                 if id(value) in self._values:
@@ -222,7 +199,7 @@ class _Writer:
                 return self._by_rows(node, inputs, found, next(iter(counts.values())))
             except Dependent:
                 pass
-        rule = ALONG.get(op.name) or (reduced if op.reduces else None)
+        rule = ALONG.find(op) or (reduced if op.reduces else None)
         if rule is not None:
             return rule(self, node, inputs, found)
         if op.batching == "broadcast" or "scalar" in op.rules or op in (raw.Select, raw.SelectV2):
@@ -360,7 +337,7 @@ class _Writer:
             return [Rows(result, count, axis)]
         # The other operand says how many rows there are.
         same = raw.Equal(count.number, np.int64(fixed))
-        asserted(same, f"{node.op.name}: incompatible shapes")
+        asserted(same, assertions.INCOMPATIBLE_SHAPES, node.op.name)
         return [raw.GatherV2(result, np.arange(fixed), np.int32(axis))]
 
 
@@ -461,7 +438,7 @@ def _common_count(counts: Sequence[Count], name: str) -> Count:
         one = raw.Equal(count.number, np.int64(1))
         same = raw.Equal(count.number, other.number)
         fits = raw.LogicalOr(raw.LogicalOr(one, same), raw.Equal(other.number, np.int64(1)))
-        asserted(fits, f"{name}: incompatible shapes")
+        asserted(fits, assertions.INCOMPATIBLE_SHAPES, name)
         number = raw.SelectV2(one, other.number, count.number)
         count = Count(number, max(count.most, other.most))
     return count

@@ -12,7 +12,7 @@ import numpy as np
 from intaglio.base import nest, shapes
 from intaglio.base.dtypes import resource
 from intaglio.base.shapes import Dims
-from intaglio.export import program_ops, sizes
+from intaglio.export import program_ops, sizes, texts
 from intaglio.export.interface import (
     Function,
     InAnyCase,
@@ -32,6 +32,7 @@ from intaglio.function.polymorphic import Function as TracedFunction
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.replicas import nowhere_replicas
+from intaglio.opdef import raw
 from intaglio.optimize.inline import inline_calls
 from intaglio.runtime.resources import Resource
 from intaglio.saved_model import object_graph, reader, signatures
@@ -342,7 +343,7 @@ def _check_reach(graph: Graph) -> None:
     """Raises ExportError for ops that need more than arithmetic: text, files, Python."""
     for node in [n for g in (*walk.nested(graph), graph) for n in g.nodes]:
         found = whole_graph.reach(node)
-        if found is not None:
+        if found is not None and not (found is whole_graph.STRINGS and texts.has_rule(node)):
             instead = found.instead.replace(", or without jit_compile=True", "")
             raise ExportError(
                 f"{node.op.name} '{node.name}'{_where(node)} {found.why}, which a library cannot. {instead}."
@@ -424,8 +425,14 @@ def _ports(
     shapes_ = _largest(whole, len(values))
     for value, label, (shape, forms), group in zip(values, labels, shapes_, groups, strict=True):
         if not has_c_type(value.dtype):
+            node = value.node
+            source = (
+                ""
+                if node.op is raw.Placeholder
+                else f"{node.op.name} '{node.name}'{_where(node)}: "
+            )
             raise ExportError(
-                f"{label!r} has elements of type {value.dtype.name}, which C has no type for. "
+                f"{source}{label!r} has elements of type {value.dtype.name}, which C has no type for. "
                 "Convert them outside of the function, and pass numbers."
             )
         name = c_name(label, taken)

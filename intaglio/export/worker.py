@@ -36,10 +36,12 @@ from intaglio.export.calls import (
 )
 from intaglio.export.context import ALIGNMENT, Data, Layout, text_of
 from intaglio.export.interface import Error, Function, Interface, Port, c_name, described
-from intaglio.export.portable_code import Refusals, with_portable_code
+from intaglio.export.portable_code import with_portable_code
 from intaglio.export.row_sources import SOURCES
+from intaglio.export.rules import Refusals
 from intaglio.export.selected_rows import with_row_results
 from intaglio.export.signatures import ExportedFunction
+from intaglio.export.texts import with_bytes
 from intaglio.export.transport import Answer, Levels, Request
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import pipeline
@@ -515,7 +517,7 @@ def _program(
     if regions.whole is None or padded:
         # Rows that data selects are in arrays for all there may be; else there is a branch for each number.
         for kept in (SOURCES, ()):
-            whole = evaluated_with_branches(exported.graph, dims, kept)
+            whole = with_bytes(evaluated_with_branches(exported.graph, dims, kept), refusals)
             if not exported.blocks:
                 whole, open_results = _with_open_results(whole, padded)
             elif kept:

@@ -148,7 +148,7 @@ def text(x: Any) -> Any:
         (decoded, r"CTCGreedyDecoder '\w+' \(test_interface.py:\d+\)"),
         (
             text,
-            r"AsString 'AsString' \(test_interface.py:\d+\) works on strings, which a library cannot",
+            r"Identity 'Identity' \(test_interface.py:\d+\): 'output' has elements of type string, which C has no type for",
         ),
     ],
 )

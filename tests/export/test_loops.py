@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import intaglio
 from intaglio import tf
-from intaglio.export.loops import matrices
+from intaglio.export.loops import complex_matrices, matrices
 from intaglio.opdef import raw
 from tests.export.loaded import Loaded
 
@@ -338,3 +338,72 @@ def test_refusals_of_loops_are_errors() -> None:
             Towned=[tf.int64, tf.float64, tf.int64],
             refusal="the matrix is singular",
         )
+
+
+# -- functions of complex matrices, special functions ------------------------------------------------------------
+
+
+@needs_cc
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+def test_functions_of_complex_matrices(dtype: str, n: int, tmp_path: pathlib.Path) -> None:
+    """Of any, of unitary ones, triangular ones, and of those with eigenvalues on the negative axis."""
+    rng = np.random.default_rng(n)
+    x = rng.normal(size=(5, n, n)) + 1j * rng.normal(size=(5, n, n))
+    x[1] = np.linalg.qr(x[1])[0]
+    x[2] = np.triu(x[2])
+    x[3] = np.diag(-1.0 - np.arange(n)) + 0j
+    x[4] = np.eye(n)
+
+    def f(x: Any) -> Any:
+        return {"logarithm": tf.linalg.logm(x), "root": tf.linalg.sqrtm(x)}
+
+    found, expected = exported(f, tmp_path, x.astype(dtype))
+    for name, value in expected.items():
+        near(found[name], value.numpy(), 1e-4 if dtype == "complex64" else 1e-12)
+
+
+@needs_cc
+def test_logarithms_of_singular_matrices(tmp_path: pathlib.Path) -> None:
+    found, expected = exported(
+        lambda x: {"y": tf.linalg.logm(x)}, tmp_path, np.zeros((1, 2, 2), np.complex64)
+    )
+    assert np.isnan(found["y"]).all()
+    assert np.isnan(expected["y"].numpy()).all()
+
+
+@needs_cc
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_slopes_of_incomplete_gamma_functions(dtype: str, tmp_path: pathlib.Path) -> None:
+    """By the shape, and of samples: small and large ones, and at the edges of the domain."""
+    rng = np.random.default_rng(0)
+    a = np.exp(rng.uniform(-6, 6, 400))
+    x = a * np.exp(rng.normal(size=400))
+    a[:6], x[:6] = [0, 1, -1, np.inf, 2, np.nan], [1, 0, 2, 3, np.inf, 1]
+
+    def f(a: Any, x: Any) -> Any:
+        return {
+            "slope": raw.IgammaGradA(a, x), "sample": raw.RandomGammaGrad(a, x),
+            "broadcast": raw.IgammaGradA(a[0], x),
+        }  # fmt: skip
+
+    found, expected = exported(f, tmp_path, a.astype(dtype), x.astype(dtype))
+    for name, value in expected.items():
+        tolerance = 1e-6 if dtype == "float32" else 1e-12
+        np.testing.assert_allclose(found[name], value.numpy(), rtol=tolerance, err_msg=name)
+
+
+@given(st.integers(0, 10**6))
+@settings(deadline=None, max_examples=30)
+def test_schur_forms(seed: int) -> None:
+    """The loops themselves: Q is unitary, T is upper triangular, and Q T Q^H is the matrix."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 7))
+    x = rng.normal(size=(n, n)) + 1j * rng.normal(size=(n, n)) * rng.integers(2)
+    x *= rng.random((n, n)) < rng.random()
+    h, q = np.array([x.real, x.imag]).reshape(2, -1), np.zeros((2, n * n))
+    assert complex_matrices._schur(*h, *q, n)
+    t, u = ((p[0] + 1j * p[1]).reshape(n, n) for p in (h, q))
+    assert not np.tril(t, -1).any()
+    np.testing.assert_allclose(u @ u.conj().T, np.eye(n), atol=1e-12)
+    np.testing.assert_allclose(u @ t @ u.conj().T, x, atol=1e-12)

@@ -403,3 +403,24 @@ def test_maps_over_rows(tmp_path: pathlib.Path) -> None:
 
     x = numbers(1, 5, 3)
     compare(f, tmp_path, (x,), (np.abs(x),), (-np.abs(x),))
+
+
+def test_lists_of_a_length_that_is_data(tmp_path: pathlib.Path) -> None:
+    """Stacked and joined, and what is computed of their elements."""
+
+    def f(x: Any) -> Any:
+        rows = tf.TensorArray(tf.float32, size=0, dynamic_size=True, element_shape=[2, 3])
+        i = 0
+        while i < 70 and x[i] > 0.0:
+            rows = rows.write(i, tf.fill([2, 3], x[i]))
+            i += 1
+        stacked, joined = rows.stack(), rows.concat()
+        return {
+            "stacked": stacked, "joined": joined, "size": rows.size(),
+            "sum": tf.reduce_sum(stacked, [0, 2]), "double": joined * 2.0, "first": stacked[:1],
+        }  # fmt: skip
+
+    x = np.abs(numbers(3, 71)) + 0.1
+    ends = [x, x.copy(), -x]
+    ends[1][5] = 0.0
+    compare(f, tmp_path, *[(a,) for a in ends])

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import shapes
+from intaglio.export import portable_rules
 from intaglio.export.onnx import registry, scalars
 from intaglio.export.onnx.builder import Builder
 from intaglio.export.onnx.values import (
@@ -31,7 +32,7 @@ from intaglio.export.onnx.values import (
     is_complex,
     is_known,
 )
-from intaglio.export.portable_rules import NoRule, by_rule
+from intaglio.export.rules import NoRule
 from intaglio.export.signatures import ExportError
 from intaglio.function import whole_graph
 from intaglio.ir.graph import Graph, Node
@@ -123,9 +124,9 @@ class Lowering:
         raise UnexportableNode(node, reason or "there is no rule for it")
 
     def _by_rule(self, node: Node, inputs: Sequence[Operand]) -> list[Operand] | None:
-        rule = registry.RULES.get(node.op.name)
+        rule = registry.RULES.find(node.op)
         if any(map(is_complex, inputs)) or any(v.dtype.is_complex for v in node.outputs):
-            rule = registry.COMPLEX_RULES.get(node.op.name, rule if node.op.has_graphs else None)
+            rule = registry.COMPLEX_RULES.find(node.op) or (rule if node.op.has_graphs else None)
         return None if rule is None else self._outputs(rule, node, inputs)
 
     def by_real_rule(self, node: Node, inputs: Sequence[Operand]) -> list[Operand]:
@@ -234,7 +235,7 @@ def kernel_expression(node: Node, values: Sequence[Operand]) -> Graph | None:
             for t, v in zip(tensors, values, strict=True)
         ]
         try:
-            return by_rule(node, operands)
+            return portable_rules.OPS.apply(node, operands)
         except NoRule:
             return kernel_results(node, operands)
 

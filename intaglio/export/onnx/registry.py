@@ -13,12 +13,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+from intaglio.export.rules import Rules
 from intaglio.ir.graph import Node
 from intaglio.opdef.op import Op, Rule
 
-RULES: dict[str, Rule] = {}
+RULES: Rules[Rule] = Rules()
 # The rules for complex numbers, of which operators take the real and imaginary parts.
-COMPLEX_RULES: dict[str, Rule] = {}
+COMPLEX_RULES: Rules[Rule] = Rules()
 SERVICES = ("builder", "node", "operands", "lowering")
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -39,7 +40,7 @@ def complex_rule(*ops: Any) -> Callable[[F], F]:
     return _registered(COMPLEX_RULES, ops)
 
 
-def _registered(rules: dict[str, Rule], ops: Sequence[Any]) -> Callable[[F], F]:
+def _registered(rules: Rules[Rule], ops: Sequence[Any]) -> Callable[[F], F]:
     def register(function: F) -> F:
         rule = Rule(function)
         for op in ops:
@@ -48,7 +49,7 @@ def _registered(rules: dict[str, Rule], ops: Sequence[Any]) -> Callable[[F], F]:
                 unknown = set(rule.takes) - names
                 if unknown:
                     raise ValueError(f"the rule of {op.name} asks for {sorted(unknown)}")
-            rules[op.name] = rule
+        rules.of(*ops)(rule)
         return function
 
     return register

@@ -11,6 +11,7 @@ from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
+from intaglio.ops.control_flow.tensor_list import dims_of_form
 
 # Ops that read a list and do not change it.
 READERS = frozenset(
@@ -61,4 +62,39 @@ ITEMS: dict[Op, Callable[[Node], SymbolicTensor]] = {
     raw.TensorListPushBack: lambda node: node.inputs[1],
     raw.TensorListGetItem: lambda node: node.outputs[0],
     raw.TensorListPopBack: lambda node: node.outputs[1],
+}
+
+
+def element_within(value: SymbolicTensor) -> Any:
+    """The shape of a list's elements, from the ops that give the list; None if it is not known."""
+    node = value.node
+    item = _ELEMENTS.get(node.op)
+    if item is not None and shapes.known(dims := item(node)):
+        return dims
+    if node.op in (*_CHANGES, raw.Identity):
+        return element_within(node.inputs[0])
+    for inner in walk.attached(node):
+        if len(inner.outputs) == len(node.outputs):
+            dims = element_within(inner.outputs[value.index])
+            if shapes.known(dims):
+                return dims
+    return None
+
+
+def _declared(node: Node) -> Any:
+    form = node.inputs[0]
+    return dims_of_form(form.node.attrs["value"]) if form.node.op is raw.Const else None
+
+
+# Ops that give a list that they take, with other elements or fewer.
+_CHANGES = (
+    raw.TensorListSetItem, raw.TensorListPushBack, raw.TensorListPopBack, raw.TensorListResize,
+)  # fmt: skip
+# The shape of the elements that a node puts into a list.
+_ELEMENTS: dict[Op, Callable[[Node], Any]] = {
+    raw.TensorListSetItem: lambda node: node.inputs[2].dims,
+    raw.TensorListPushBack: lambda node: node.inputs[1].dims,
+    raw.TensorListFromTensor: lambda node: (node.inputs[0].dims or ())[1:],
+    raw.TensorListReserve: _declared,
+    raw.EmptyTensorList: _declared,
 }

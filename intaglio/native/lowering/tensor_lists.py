@@ -503,11 +503,21 @@ def added(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 @lowering(raw.TensorListResize)
 @takes(ListOperand)
 def resized(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
-    """TensorListResize to fewer elements."""
-    operand, size = allocated(w, inputs[0]), inputs[1]
+    """TensorListResize: to fewer elements, or to more, which are zeros."""
+    operand, size = inputs
     wanted = w.index(size)
-    w.guard(w.code.integer("icmp ule", wanted, operand.size))
-    return [w.retain(operand).like(wanted)]
+    last = w.scopes[-1].last[id(node.inputs[0])] == w.scopes[-1].at
+    if size.known is None and not (operand.owned and last):
+        # Of a list with other users there are fewer elements, as in gradients, without a copy.
+        operand = allocated(w, operand)
+        w.guard(w.code.integer("icmp ule", wanted, operand.size))
+        return [w.retain(operand).like(wanted)]
+    grown = _owned_list(w, node, operand, grows=True)
+    w.guard(w.code.integer("icmp ult", wanted, grown.capacity + 1))
+    missing = w.code.integer("sub", wanted, grown.size)
+    missing = w.code.call("i64", "llvm.smax.i64", ("i64", missing), ("i64", "0"))
+    clear(w, grown.address_of(w, grown.size), w.code.integer("mul", missing, grown.bytes))
+    return [grown.like(wanted)]
 
 
 # -- reading lists ---------------------------------------------------------------------------

@@ -21,15 +21,21 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.compiled import CompiledFunction
 from intaglio.ops.families import constant, spec_of, unbroadcast_both
 from intaglio.ops.math.gamma_functions import digamma, lgamma, lgamma_beyond_two
-from intaglio.ops.math.integral_series import EPS, HUGE, MAX_TERMS, SHORT_EPS, STIRLING, TINY
+from intaglio.ops.math.integral_series import (
+    EPS,
+    HUGE,
+    LEAST_SHAPE,
+    MAX_TERMS,
+    SHORT_EPS,
+    STIRLING,
+    TINY,
+)
 
 FLOATS = (bfloat16, float16, float32, float64)
 State = tuple[Any, ...]
 # (step number, state) to the next state, and which elements continue; None in steps that are not checked.
 Step = Callable[[int, State], tuple[State, Any]]
 
-# The slope by the shape changes by less than 1e-6 from here to 0.
-LEAST_SHAPE = 1e-7
 # After so many terms it is looked which elements are done.
 STEPS_BETWEEN_CHECKS = 4
 

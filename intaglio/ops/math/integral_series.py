@@ -14,6 +14,8 @@ SHORT_EPS = 2.0**-36
 # What divisors of a fraction are at least, and how many terms series have at most.
 TINY = 1e-300
 MAX_TERMS = 100_000
+# The slope of the incomplete gamma function by its shape changes by less than 1e-6 from here to 0.
+LEAST_SHAPE = 1e-7
 # Fractions are scaled down when their parts grow beyond this.
 HUGE = 2.0**900
 # Coefficients of Stirling's series for log(gamma).
