@@ -252,17 +252,20 @@ def atanh(s: Builder, z: Parts) -> Parts:
 
 
 def power(s: Builder, x: Parts, y: Parts) -> Parts:
-    """e ** (y log x); of nothing, 1 or nothing."""
+    """e ** (y log x), and 1 where y is 0. Of infinities and of 0 the angle is lost: the power is infinite
+    with a part that is NaN, or 0 (`special_powers` in `ops/math/arithmetic.py` is the same)."""
     zero, one = _const(s, 0), _const(s, 1)
-    a, b = _product(s, y, log(s, x))
+    length, angle = log(s, x)
+    unknown = s.logical_and(s.isinf(length), s.ne(angle, angle))
+    a, b = _product(s, y, (length, s.select(unknown, zero, angle)))
     size = s.exp(a)
     real, imaginary = s.mul(size, s.cos(b)), _crossed(s, size, s.sin(b), b)
-    nothing = s.logical_and(s.eq(x[0], zero), s.eq(x[1], zero))
-    no_power = s.logical_and(s.eq(y[0], zero), s.eq(y[1], zero))
-    whole = s.logical_and(s.gt(y[0], zero), s.eq(y[1], zero))
-    lost = s.select(whole, zero, _const(s, math.nan))
-    real = s.select(nothing, lost, real)
-    imaginary = s.select(nothing, lost, imaginary)
+    lost = s.logical_not(_finite(s, b))
+    large = s.logical_and(lost, s.eq(a, _const(s, math.inf)))
+    small = s.logical_and(lost, s.eq(a, _const(s, -math.inf)))
+    real = s.select(small, zero, s.select(large, _const(s, math.inf), real))
+    imaginary = s.select(small, zero, s.select(large, _const(s, math.nan), imaginary))
+    no_power = s.logical_and(_is_zero(s, y[0]), _is_zero(s, y[1]))
     return s.select(no_power, one, real), s.select(no_power, zero, imaginary)
 
 

@@ -157,13 +157,14 @@ class Complexes(Builder):
         one = self.const(1, a)
         size = self._function("exp", self.select(late, self.sub(a, one), a))
         rest = self.select(late, self.const(2.718281828459045, a), one)
-        # What is nothing stays nothing, whatever its direction; a real number stays real.
+        # Zero is zero where it has no direction, too; a real number stays real.
         nothing = self.eq(a, self.const(float("-inf"), a))
         flat = self.eq(b, self.const(0, b))
 
         def part(name: str) -> Lanes:
             product = self.mul(self.mul(self._function(name, b), size), rest)
-            return self.select(nothing, self.const(0, a), product)
+            lost = self.logical_and(nothing, self.isnan(product))
+            return self.select(lost, self.const(0, a), product)
 
         real = self.select(flat, self.mul(size, rest), part("cos"))
         # An infinite number stays infinite where it has no direction.

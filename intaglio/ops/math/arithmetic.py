@@ -311,9 +311,37 @@ class TruncateMod(Remainder):
         return np.fmod(x, y)
 
 
+def special_powers(x: Any, y: Any, found: np.ndarray) -> np.ndarray:
+    """Powers, in which those of 0 and of numbers that are not finite are e ** (y log x), as TensorFlow has them
+    but for y = 0, and with positive zeros: infinite with a part that is NaN, 0, or NaN."""
+    special = ((x == 0) | ~np.isfinite(x)) & (y != 0)
+    base, exponent = (np.broadcast_to(a, found.shape)[special] for a in (x, y))
+    found = found.copy()
+    with np.errstate(all="ignore"):
+        logarithm = np.log(base)
+        length, angle = logarithm.real, logarithm.imag
+        angle = np.where(np.isinf(length) & np.isnan(angle), 0, angle)
+        power, twist = exponent.real, exponent.imag
+        a, b = power * length - twist * angle, power * angle + twist * length
+        lost = ~np.isfinite(b)
+        result = np.exp(_complex(a, b))
+        result = np.where(lost & (a == np.inf), result.dtype.type(complex(np.inf, np.nan)), result)
+        found[special] = np.where(lost & (a == -np.inf), 0, result)
+    return found
+
+
+def _complex(real: np.ndarray, imaginary: np.ndarray) -> np.ndarray:
+    """Complex numbers of parts that need not be finite."""
+    result = np.empty(real.shape, np.result_type(real, np.complex64))
+    result.real, result.imag = real, imaginary
+    return result
+
+
 def _complex_power(x: Any, y: Any) -> Any:
     """x ** y; NumPy multiplies whole powers out, and what is on the way may overflow where the result does not."""
     found = np.asarray(x**y)
+    if not (x.all() and np.isfinite(x).all()):
+        found = special_powers(x, y, found)
     lost = ~np.isfinite(found) & np.isfinite(x) & np.isfinite(y) & (x != 0)
     if not lost.any():
         return found
@@ -324,7 +352,7 @@ def _complex_power(x: Any, y: Any) -> Any:
     angle = power * angle + twist * length
     parts = [np.where(part == 0, part, size * part) for part in (np.cos(angle), np.sin(angle))]
     found = found.copy()
-    found[lost] = parts[0] + 1j * parts[1]
+    found[lost] = _complex(*parts)
     return found
 
 

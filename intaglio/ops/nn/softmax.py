@@ -41,7 +41,12 @@ def _compiled(name: str, logits: Any) -> Kernel | None:
     """Machine code for many elements: NumPy takes several passes, and as long for a row of few as of many."""
     short = logits.shape[-1] <= SHORT_ROW
     work = (WORK_OF_SHORT_ROWS if short else WORK_PER_FUNCTION) * logits.size
-    return select_kernel("softmax", logits.dtype, work, name, logits.shape)
+    run = select_kernel("softmax", logits.dtype, work, name, logits.shape)
+    if run is None and short_floats.is_short(logits.dtype):
+        wide = select_kernel("softmax", np.dtype(np.float32), work, name, logits.shape)
+        if wide is not None:  # as in graphs
+            return lambda x: short_floats.rounded(wide(short_floats.widened(x)), x.dtype)
+    return run
 
 
 def _vectors(logits: Any) -> None:
