@@ -42,7 +42,7 @@ def _expected(z: Any, exponent: float) -> tuple[float, float]:
 @pytest.mark.parametrize("exponent", EXPONENTS)
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_zeros_infinities_and_nan(dtype: str, exponent: float) -> None:
-    few = _numbers(dtype, SPECIAL)
+    few: Any = _numbers(dtype, SPECIAL)
     want = np.array([_expected(z, exponent) for z in few])
 
     def scalar(x: Any) -> Any:
@@ -55,7 +55,7 @@ def test_zeros_infinities_and_nan(dtype: str, exponent: float) -> None:
         for run in (scalar, array):
             functions = [run, tf.function(run), tf.function(run, jit_compile=True)]
             for function in functions:
-                got = function(tf.constant(z)).numpy()[: len(few)]
+                got: Any = function(tf.constant(z)).numpy()[: len(few)]
                 np.testing.assert_array_equal(got.real, want[:, 0])
                 np.testing.assert_array_equal(got.imag, want[:, 1])
 
@@ -70,9 +70,9 @@ def test_what_overflows_on_the_way_has_parts_that_are_infinite() -> None:
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_exponentials_that_vanish_have_signs(dtype: str, imaginary: float) -> None:
     z = _numbers(dtype, [(-INF, imaginary)] * 3)
-    want = np.exp(z)
+    want: Any = np.exp(z)
     for jit in (False, True):
-        got = tf.function(tf.exp, jit_compile=jit)(tf.constant(z)).numpy()
+        got: Any = tf.function(tf.exp, jit_compile=jit)(tf.constant(z)).numpy()
         for a, b in ((got.real, want.real), (got.imag, want.imag)):
             np.testing.assert_array_equal(a, b)
             np.testing.assert_array_equal(np.signbit(a), np.signbit(b))
