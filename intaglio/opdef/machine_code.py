@@ -95,7 +95,7 @@ def loop_of_passes(op: Any, arguments: Sequence[Any]) -> Callable[[], Any] | Non
     if not all(map(_is_wide, dtypes)) or not _broadcast(arrays):
         return None
     attrs = tuple(zip(op.rules["scalar"].takes[1 + count :], arguments[count:], strict=True))
-    run = exact_loop(op, dtypes, WORK_PER_PASSES * arrays[0].size, attrs)
+    run = exact_loop(op, dtypes, WORK_PER_PASSES * max([a.size for a in arrays]), attrs)
     return None if run is None else lambda: run(*arrays)
 
 

@@ -7,7 +7,7 @@ has another builder with the same methods.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -156,24 +156,25 @@ def computed_wide(kernel: Callable[..., Any], inputs: int) -> Callable[..., Any]
 def in_blocks(kernel: Callable[..., Any], op: Any = None) -> Callable[..., Any]:
     """A wrapper that runs an elementwise kernel on blocks, so that its temporary arrays stay small.
 
-    The parts fit into a processor's cache, and nothing but the result is as large as the inputs. Large
-    arrays are computed by exact machine code of the `op`, if one is given and has some.
+    A block fits into a processor's cache, and of all arrays only the result is as large as the inputs.
+    Operands have the shape of the largest one, or no dims; others are computed in one call. Large arrays
+    are computed by exact machine code of the `op`, if one is given and has some.
     """
 
     def blocked(*arrays: Any) -> Any:
-        first = arrays[0]
-        if first.size <= MIN_ELEMENTS:
+        largest = arrays[0] if len(arrays) == 1 else _largest(arrays)
+        if largest.size <= MIN_ELEMENTS:
             return kernel(*arrays)
         run = None if op is None else loop_of_passes(op, arrays)
         if run is not None:
             return run()
-        if first.size <= MIN_BLOCKED_ELEMENTS:
+        if largest.size <= MIN_BLOCKED_ELEMENTS:
             return kernel(*arrays)
-        flat = [_flat(a, first.shape) for a in arrays]
+        flat = [_flat(a, largest.shape) for a in arrays]
         if any(f is None for f in flat):
             return kernel(*arrays)
         result = parts = None
-        for start in range(0, first.size, BLOCK_ELEMENTS):
+        for start in range(0, largest.size, BLOCK_ELEMENTS):
             stop = start + BLOCK_ELEMENTS
             part = kernel(
                 *[
@@ -184,12 +185,21 @@ def in_blocks(kernel: Callable[..., Any], op: Any = None) -> Callable[..., Any]:
             if result is None or parts is None:
                 if part is NotImplemented or isinstance(part, tuple):
                     return kernel(*arrays)
-                result = np.empty(first.shape, part.dtype)
+                result = np.empty(largest.shape, part.dtype)
                 parts = result.reshape(-1)
             parts[start:stop] = part
         return result
 
     return blocked
+
+
+def _largest(arrays: Sequence[Any]) -> Any:
+    """The operand with the most elements; attributes behind the operands have no arrays."""
+    found = arrays[0]
+    for x in arrays[1:]:
+        if x.__class__ is np.ndarray and x.size > found.size:
+            found = x
+    return found
 
 
 def _flat(x: Any, shape: tuple[int, ...]) -> Any:
