@@ -112,12 +112,6 @@ def capture(skip: int = 1, most: int = MAX_FRAMES) -> Origin:
     found: list[tuple[CodeType, int]] = []
     owners = _owners
     end, callers = _enclosing.innermost if most <= MAX_FRAMES else (None, ())
-    # Every node of a trace walks the stack: most of its frames are the package's own.
-    try:
-        while frame is not None and frame is not end and not owners[frame.f_code.co_filename]:
-            frame = frame.f_back
-    except KeyError:  # the first frame of a file
-        pass
     while frame is not None:
         code = frame.f_code
         try:
