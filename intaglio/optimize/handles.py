@@ -46,13 +46,14 @@ def _repeated(node: Node, nested: Graph) -> dict[int, int]:
     handles = [i for i, v in enumerate(nested.inputs) if v.dtype is resource]
     if len(handles) < 2:
         return {}
-    first = len(node.inputs) - len(nested.inputs)  # a graph's inputs are the last ones of its node
+    # A graph's inputs are the last ones of its node; inference has checked that there are as many.
+    operands = node.inputs[-len(nested.inputs) :]
     found: dict[int, int] = {}
     instead: dict[int, int] = {}
     for index in handles:
         if node.op.control_flow == "loop" and not _stays(node, index):
             continue
-        outer = resources.origin(node.inputs[first + index])
+        outer = resources.origin(operands[index])
         earlier = found.setdefault(id(outer), index)
         if earlier != index:
             instead[index] = earlier
