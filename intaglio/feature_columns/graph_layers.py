@@ -90,13 +90,11 @@ def input_layer(
 
     https://www.tensorflow.org/api_docs/python/tf/compat/v1/feature_column/input_layer
     """
-    columns = _normalised(feature_columns)
-    for column in columns:
-        if not isinstance(column, DenseColumn):
-            raise ValueError(
-                "Items of feature_columns must be a _DenseColumn. You can wrap a categorical column with an "
-                f"embedding_column or indicator_column. Given: {column}"
-            )
+    columns = _sorted_columns(
+        feature_columns,
+        DenseColumn,
+        "a _DenseColumn. You can wrap a categorical column with an embedding_column or indicator_column",
+    )
     cache = FeatureTransformationCache(features)
     state = _GraphState(weight_collections or [], trainable)
     parts: list[Any] = []
@@ -138,13 +136,11 @@ def linear_model(
 
     https://www.tensorflow.org/api_docs/python/tf/compat/v1/feature_column/linear_model
     """
-    columns = _normalised(feature_columns)
-    for column in columns:
-        if not isinstance(column, (DenseColumn, CategoricalColumn)):
-            raise ValueError(
-                "Items of feature_columns must be either a _DenseColumn or _CategoricalColumn. "
-                f"Given: {column}"
-            )
+    columns = _sorted_columns(
+        feature_columns,
+        (DenseColumn, CategoricalColumn),
+        "either a _DenseColumn or _CategoricalColumn",
+    )
     cache = FeatureTransformationCache(features)
     state = _GraphState(weight_collections or [], trainable)
     sums: list[Any] = []
@@ -187,8 +183,14 @@ def _scope_name(column: Any) -> str:
     return "".join([c if c.isalnum() or c in "_.-" else "_" for c in column.name])
 
 
-def _normalised(feature_columns: Any) -> list[Any]:
-    """The columns by their names."""
+def _sorted_columns(
+    feature_columns: Any, allowed: type | tuple[type, ...], requirement: str
+) -> list[Any]:
+    """The columns in the order of their names.
+
+    Raises ValueError for no column, two of one name, or one that is not of an `allowed` class; the
+    message of the last ends with the `requirement`.
+    """
     if isinstance(feature_columns, FeatureColumn):
         feature_columns = [feature_columns]
     if isinstance(feature_columns, Iterator):
@@ -211,4 +213,8 @@ def _normalised(feature_columns: Any) -> list[Any]:
                 "but renamed item must be inserted in features dict."
             )
         by_name[column.name] = column
-    return [by_name[name] for name in sorted(by_name)]
+    columns = [by_name[name] for name in sorted(by_name)]
+    for column in columns:
+        if not isinstance(column, allowed):
+            raise ValueError(f"Items of feature_columns must be {requirement}. Given: {column}")
+    return columns
