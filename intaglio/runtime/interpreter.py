@@ -121,8 +121,7 @@ def run_node(node: Node, operands: list[Any]) -> list[Any]:
     """The outputs of a node for the arrays of its inputs."""
     op, attrs = node.op, node.attrs
     if LOCAL_PATHS in attrs:
-        for name in op.path_inputs:
-            check_local(operands[op.input_names.index(name)])
+        _check_paths(op, operands)
     kernel = op.fitted_kernel([v.spec for v in node.inputs], attrs)
     if kernel is None and op.plain:
         kernel = op.kernel_fn
@@ -342,7 +341,9 @@ class _GraphSource:
         if fitted is None:
             fitted = op.fitted_kernel([v.spec for v in node.inputs], node.attrs)
         kernel = fitted or op.kernel_fn
-        self.space[f"k{index}"] = _confined(op, kernel) if LOCAL_PATHS in node.attrs else kernel
+        self.space[f"k{index}"] = (
+            _for_local_paths(op, kernel) if LOCAL_PATHS in node.attrs else kernel
+        )
         if fitted:
             arguments = ", ".join([self.names[id(v)] for v in node.inputs])
         else:
@@ -403,14 +404,19 @@ class _GraphSource:
         return kept(node, service)
 
 
-def _confined(op: Op, kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """The op's kernel for paths that name local files only."""
-    paths = {op.input_names.index(name) for name in op.path_inputs}
-    indices = [i for i, arg in enumerate(op.kernel_order) if arg[0] == "input" and arg[1] in paths]
+def _check_paths(op: Op, operands: Sequence[Any]) -> None:
+    """Raises PermissionDeniedError if one of the inputs that name files names one that is not local."""
+    for name in op.path_inputs:
+        check_local(operands[op.input_names.index(name)])
+
+
+def _for_local_paths(op: Op, kernel: Callable[..., Any]) -> Callable[..., Any]:
+    """The op's kernel, which checks the paths among its arguments first."""
+    position = {key: i for i, (kind, key) in enumerate(op.kernel_order) if kind == "input"}
+    inputs = [position[i] for i in range(len(op.input_names))]
 
     def run(*arguments: Any) -> Any:
-        for i in indices:
-            check_local(arguments[i])
+        _check_paths(op, [arguments[i] for i in inputs])
         return kernel(*arguments)
 
     return run
