@@ -32,8 +32,8 @@ def mean_of(total: Any, count: int) -> Any:
         return IndexedSlices(total.values / count, total.indices, total.dense_shape)
     if count == 1:
         return total
-    is_exact = total.dtype.is_floating or total.dtype.is_complex
-    return total / count if is_exact else total // count
+    has_fractions = total.dtype.is_floating or total.dtype.is_complex
+    return total / count if has_fractions else total // count
 
 
 def _reduced_slices(reduce_op: ReduceOp, values: Sequence[Any]) -> IndexedSlices:

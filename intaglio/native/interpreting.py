@@ -15,7 +15,7 @@ from intaglio.base import later
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph
 from intaglio.native import tiers
-from intaglio.native.analysis.exactness import is_exact
+from intaglio.native.analysis.exactness import keeps_bits
 
 # Number of elements from which on fusing may be profitable; equal to `FEWEST` of `passes/elementwise_fusion.py`,
 # which cannot be imported without the compiler.
@@ -37,7 +37,7 @@ def interpreted(graph: Graph, run: tiers.Run, in_parts: bool = False) -> tiers.R
 
 def _count_of_exact(graph: Graph) -> int:
     """How many nodes of a graph may have native code that gives the same bits."""
-    return sum([is_exact(n) and not n.op.free and bool(n.inputs) for n in graph.nodes])
+    return sum([keeps_bits(n) and not n.op.free and bool(n.inputs) for n in graph.nodes])
 
 
 def _has_large(graph: Graph) -> bool:

@@ -23,7 +23,7 @@ from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.registry import has_code, lacking
 from intaglio.native.passes import partitioning
 from intaglio.native.passes.decompositions import expression
-from intaglio.native.passes.elementwise_fusion import can_compile, is_elementwise, is_exact
+from intaglio.native.passes.elementwise_fusion import can_compile, is_elementwise, loop_keeps_bits
 from intaglio.native.passes.expansions import can_expand
 from intaglio.native.passes.store_forwarding import UPDATES
 from intaglio.native.pipeline import Graphs
@@ -137,12 +137,12 @@ def may_be_native(op: Op) -> bool:
 
 
 def keeps_bits(node: Node) -> bool:
-    """True if native code of a node gives the bits of its kernel, with that of its branches and bodies.
+    """True if native code of a node, its branches and bodies is bit for bit equal to the kernels.
 
-    So do functions of large arrays, which are machine code everywhere.
+    That includes functions of large arrays, whose kernels run the same machine code.
     """
-    exact = exactness.is_exact(node) or (is_elementwise(node.op) and is_exact(node))
-    return exact and all([keeps_bits(n) for g in walk.attached(node) for n in g.nodes])
+    own = exactness.keeps_bits(node) or (is_elementwise(node.op) and loop_keeps_bits(node))
+    return own and all([keeps_bits(n) for g in walk.attached(node) for n in g.nodes])
 
 
 def obstacle(node: Node) -> str:

@@ -25,7 +25,7 @@ from intaglio.base.log import logger
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph
 from intaglio.native import fallback, first_call
-from intaglio.native.analysis.exactness import is_exact
+from intaglio.native.analysis.exactness import keeps_bits
 from intaglio.native.cost_model import (
     PER_GRAPH,
     UNKNOWN_TRIP_COUNT_LOW_ESTIMATE,
@@ -60,7 +60,7 @@ def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
     # Graphs of one or two small ops are not timed, which would take a third of their call.
     has_loop = any([n.op.control_flow == "loop" for n in nodes])
     is_timed = has_loop or seconds >= MIN_INTERPRETED_SECONDS
-    if is_timed and all(map(is_exact, nodes)) and not all([n.op.free for n in nodes]):
+    if is_timed and all(map(keeps_bits, nodes)) and not all([n.op.free for n in nodes]):
         return Timed(graph, run, _whole)
     interpreted: Callable[..., Run] = later.named("intaglio.native.interpreting:interpreted")
     if make is None or seconds < MIN_INTERPRETED_SECONDS:

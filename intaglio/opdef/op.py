@@ -251,7 +251,7 @@ class Op(Traits):
         else:
             takes = ()
         self.kernel_fn = self.whole_kernel = whole
-        if whole is not None and (self.blockwise or not single or self._is_exact(takes)):
+        if whole is not None and (self.blockwise or not single or self._has_exact_kernel(takes)):
             self.kernel_fn = scalar.in_blocks(whole, self if self._is_expression(takes) else None)
         if self.computes_wide and whole is not None and not isinstance(whole, np.ufunc):
             count = len(self.input_names)
@@ -285,8 +285,8 @@ class Op(Traits):
         rule = self.rules.get("scalar")
         return rule is not None and rule.takes[1:] == tuple(takes)
 
-    def _is_exact(self, takes: Sequence[str]) -> bool:
-        """True if an explicit kernel replaces the one of the `scalar` rule, with the same bits."""
+    def _has_exact_kernel(self, takes: Sequence[str]) -> bool:
+        """True if an explicit kernel is bit for bit equal to that of the `scalar` rule."""
         return self.native_exact and "kernel" in self.rules and self._is_expression(takes)
 
     def _resolve_quick(self) -> None:

@@ -1,4 +1,5 @@
-"""Whether constants are what their nodes say: machine code reads as many bytes as these claim."""
+"""Checks constants against the specs of their nodes: machine code reads as many bytes as a spec
+declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Which nodes have native code with the bits of their kernels: it may replace these at any call."""
+"""Which nodes have native code that is bit for bit equal to their kernels.
+
+Such code may replace the interpreter at any call of a function without a change of results.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +9,11 @@ from intaglio.ir.graph import Node
 from intaglio.opdef import raw
 
 
-def is_exact(node: Node) -> bool:
-    """True for an op whose native code gives the kernel's bits, except roots of complex numbers.
+def keeps_bits(node: Node) -> bool:
+    """True if the native code of a node's op is bit for bit equal to the kernel.
 
-    An op that only moves elements gives those of its operand.
+    That is so for ops that declare it, except for roots of complex numbers, and for ops that only
+    copy elements. Graphs among the attributes are not examined.
     """
     op = node.op
     root = op in (raw.Sqrt, raw.Rsqrt) and node.outputs[0].dtype.is_complex

@@ -56,7 +56,7 @@ def _by_user(graph: Graph, node: Node, at: int) -> tuple[DType | None, Any]:
     return found, None
 
 
-# What of a node is an element of the list that it takes.
+# The output of the node that is an element of the list.
 ITEMS: dict[Op, Callable[[Node], SymbolicTensor]] = {
     raw.TensorListSetItem: lambda node: node.inputs[2],
     raw.TensorListPushBack: lambda node: node.inputs[1],

@@ -1,4 +1,4 @@
-"""Which values native code supports, and which of them are kept in registers."""
+"""Which values native code supports, and which of them are held in registers."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def is_small(shape: Sequence[int]) -> bool:
 
 
 def numeric(dtype: DType) -> bool:
-    """True for types whose elements native code has."""
+    """True for dtypes that native code has elements of."""
     return dtype.is_numpy_compatible and dtype.numpy in KINDS

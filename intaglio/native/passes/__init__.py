@@ -1,1 +1,1 @@
-"""Graph to graph for machine code: fusion, forwarding of stores, expansion, partitioning."""
+"""Graph passes before lowering: fusion, store forwarding, expansion, partitioning."""

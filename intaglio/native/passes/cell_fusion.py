@@ -1,8 +1,9 @@
-"""Products in loops with what becomes of them: the cells of recurrent networks, as one node each.
+"""Fuses the matrix products of recurrent cells with their elementwise users, one node for each
+cell.
 
-The weights of such a product are the same in every iteration, so lowering packs them once before
-the loop (`lowering/recurrent_cell.py`). A tile of the product has all that the elements of some
-rows and columns of the gates need, and they are computed while it is in registers.
+The weights of such a product are loop invariant, so lowering packs them once before the loop
+(`lowering/recurrent_cell.py`). A tile of the product holds all operands of the gates' elements in
+its rows and columns, and the gates are computed while the tile is in registers.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from intaglio.opdef import raw
 
 
 def fuse_cells(body: Graph, fuel: Fuel | None = None) -> Graph:
-    """A loop's body with a `_FusedCell` for each product by weights that stay."""
+    """A loop's body with a `_FusedCell` for each product by loop-invariant weights."""
     stay = {id(a) for a, b in zip(body.inputs, body.outputs, strict=True) if a is b}
     users = walk.uses(body)
     found: list[Cluster] = []
@@ -36,7 +37,8 @@ def fuse_cells(body: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _is_part(node: Node, index: int) -> bool:
-    """True for inputs that are numbers, or parameters of an op on a gate."""
+    """True for inputs that become part of the body: single numbers, and parameters of ops on a
+    gate."""
     return is_number(node, index) or is_parameter(node, index)
 
 
@@ -53,10 +55,10 @@ def _is_product(node: Node, stay: set[int]) -> bool:
 
 
 def _cell(body: Graph, product: Node, form: Form, others: Sequence[Cluster]) -> list[Node]:
-    """The product, and what is computed of it element by element."""
+    """The product, and the nodes computed from it element by element."""
     taken = {id(n) for c in others for n in c.nodes}
     inside: set[int] = {id(product.outputs[0])}
-    # What needs the cell, and is not of it.
+    # Clusters that depend on the cell, and are not part of it.
     outside = {
         id(v) for c in others if _needs(body, c, product) for n in c.nodes for v in n.outputs
     }
@@ -74,7 +76,7 @@ def _cell(body: Graph, product: Node, form: Form, others: Sequence[Cluster]) -> 
 
 
 def _needs(body: Graph, cluster: Cluster, product: Node) -> bool:
-    """True if a cell depends on a product, on any path."""
+    """True if the cluster depends on the product, on any path."""
     needed = {id(product)}
     for node in body.nodes:
         if any(id(v.node) in needed for v in node.inputs):
@@ -83,7 +85,7 @@ def _needs(body: Graph, cluster: Cluster, product: Node) -> bool:
 
 
 def _belongs(node: Node, form: Form, inside: set[int], outside: set[int]) -> bool:
-    """True if a node is elementwise on the cell's elements, and on others of the same layout."""
+    """True if a node is elementwise on elements of the cell, or of operands of the same layout."""
     if node.op.stateful or node.control or node.device:
         return False
     if any(id(v) in outside for v in node.inputs):
@@ -112,5 +114,5 @@ def _belongs(node: Node, form: Form, inside: set[int], outside: set[int]) -> boo
 
 
 def _reaches(dims: Any, shape: Any) -> bool:
-    """True for a value with the layout of a gate, a row that broadcasts, or a number."""
+    """True for a value with the layout of a gate, a row that broadcasts, or a single number."""
     return dims in (shape, shape[1:], (1, *shape[1:]), ())

@@ -1,8 +1,8 @@
-"""What multiplies and shifts the channels of a convolution, folded into its filters and its bias.
+"""Folds multiplications and additions per channel after a convolution into its filters and bias.
 
-Normalisations with given statistics do so, as an op of their own or in several, and so do biases.
-All that is left of them is some work on filters, and the sums' errors stay of the size that
-they were of. A slope that is infinite makes NaN of filters that are zero.
+Batch normalisations at inference are such affine functions, as one op or decomposed; so are biases.
+The graph keeps a multiplication of the filters, and rounding errors stay of the same size. An
+infinite slope gives NaN for filters that are zero.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SUMS = frozenset([raw.BiasAdd, raw.AddV2, raw.Add])
 
 
 class _Fold(NamedTuple):
-    """A convolution and what follows it, each of which only the next one takes."""
+    """A convolution and the affine nodes after it, each the only user of the one before."""
 
     convolution: Node
     following: list[Node]
@@ -32,7 +32,7 @@ class _Fold(NamedTuple):
 
 @looks_for(lambda op: op is raw.Conv2D)
 def fold_channels(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with all that folded."""
+    """The graph with the affine nodes after each convolution folded into its filters and bias."""
     fuel = fuel or Fuel()
     users = users_of(graph)
     awaited = {id(c) for n in graph.nodes for c in n.control}
@@ -57,7 +57,8 @@ def fold_channels(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _following(node: Node, users: Users) -> list[Node]:
-    """What can be folded; nothing if it only adds, which convolutions do by themselves."""
+    """The affine nodes that can be folded; none if they only add, which convolution kernels do
+    themselves."""
     if not is_large(node) or node.attrs["data_format"] != "NHWC":
         return []
     found: list[Node] = []
@@ -72,7 +73,7 @@ def _following(node: Node, users: Users) -> list[Node]:
 
 
 def _folds(node: Node, value: SymbolicTensor) -> bool:
-    """True for a sum or product of a value and something for each channel, or the like of it."""
+    """True if a node adds to `value`, or multiplies it by, one number for each channel."""
     dims, op = value.dims, node.op
     if not is_plain(node) or dims is None or node.outputs[0].dims != dims:
         return False
@@ -96,7 +97,7 @@ def _other(node: Node, value: SymbolicTensor) -> SymbolicTensor:
 
 
 def _folded(fold: _Fold, new: Rewriter) -> SymbolicTensor:
-    """The convolution with other filters, and its bias."""
+    """The convolution with scaled filters, and its bias."""
     convolution, following = fold
     new.root = following[-1]
     with door.pushed(new):
@@ -106,14 +107,14 @@ def _folded(fold: _Fold, new: Rewriter) -> SymbolicTensor:
         new.keep(convolution, folded)
         if shift is None:
             return folded.outputs[0]
-        channels = np.array([folded.outputs[0].dims[-1]], np.int32)  # type: ignore[index]  # they are known
+        channels = np.array([folded.outputs[0].dims[-1]], np.int32)  # both are known
         if shift.dims is None or len(shift.dims) != 1:
             shift = raw.Reshape(shift, channels)
         return raw.AddV2(folded.outputs[0], shift)
 
 
 def _affine(fold: _Fold, new: Rewriter) -> tuple[SymbolicTensor | None, SymbolicTensor | None]:
-    """What the channels are multiplied by, and what is added then; None for nothing."""
+    """The slope and the shift of the channels; None for a slope of one or a shift of zero."""
     value = fold.convolution.outputs[0]
     slope: SymbolicTensor | None = None
     shift: SymbolicTensor | None = None
@@ -137,7 +138,7 @@ def _affine(fold: _Fold, new: Rewriter) -> tuple[SymbolicTensor | None, Symbolic
 
 
 def _normal(node: Node, new: Rewriter) -> tuple[SymbolicTensor, SymbolicTensor]:
-    """What a normalisation multiplies by, and what it adds."""
+    """The slope and the shift of a normalisation by known statistics."""
     _, scale, offset, mean, variance = (new.value(v) for v in node.inputs)
     small = np.array(node.attrs["epsilon"], np.float32)
     slope = raw.RealDiv(scale, raw.Sqrt(raw.AddV2(variance, small)))

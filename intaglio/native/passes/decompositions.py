@@ -1,4 +1,4 @@
-"""Decomposition of ops into others before lowering, by their `native` rules."""
+"""Decomposition of ops into simpler ones before lowering, by their `native` rules."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from intaglio.opdef.op import Rule
 from intaglio.opdef.spec import Spec
 from intaglio.trace.graph import record
 
-# The expressions that were recorded, by what nodes have in common; when there are more it begins again.
+# Recorded decompositions, by `_key`; cleared when full.
 _recorded: dict[Any, Graph | None] = {}
 MAX_CACHED_EXPRESSIONS = 1024
-MAX_COMPARED_BYTES = 1 << 8  # of a constant
+MAX_COMPARED_BYTES = 1 << 8  # the size of a constant
 
 
 def expression(node: Node) -> Graph | None:
-    """The expression as a graph of the node's inputs; None if it has none.
+    """The decomposition of a node as a graph of its inputs; None if it has none.
 
-    All shapes are known then; a node that the rule cannot express, or the op refuses, stays as it is.
-    Nodes of one op, with the same attributes and inputs alike, share one graph.
+    All shapes are known then; a node that the rule cannot express, or the op rejects, stays as it
+    is. Nodes of one op, with equal attributes and input specs, share one graph.
     """
     rule = node.op.rules.get("native")
     values = (*node.inputs, *node.outputs)
@@ -40,7 +40,7 @@ def expression(node: Node) -> Graph | None:
 
 
 def _key(node: Node) -> Any:
-    """What the expression follows from; None where that is too much to compare."""
+    """The key that determines a decomposition; None where constants are too large to compare."""
     inputs: list[Any] = []
     for value in node.inputs:
         inputs += (value.dtype, value.dims)
@@ -78,7 +78,7 @@ def _expressed(node: Node, rule: Rule) -> Graph | None:
 
 
 def _known(tensor: SymbolicTensor, value: SymbolicTensor) -> SymbolicTensor:
-    """The input of a rule, with what is known of its value."""
+    """The input of a rule, with its value where that is known."""
     if value.node.op is raw.Const:
         tensor.spec = Spec(value.dtype, value.dims, value.node.attrs["value"])
     return tensor

@@ -1,4 +1,4 @@
-"""Finds elementwise ops of one shape that can run as one loop, and makes them one node."""
+"""Fuses elementwise ops of one shape into clusters, each of which is lowered to one loop."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from intaglio.opdef.op import Op
 from intaglio.ops import compiled
 from intaglio.runtime import interpreter
 
-# Elements of the arrays of which several such ops are worth a loop of their own.
+# The size of arrays from which a cluster of several ops is worth a loop of its own.
 MIN_FUSED_ELEMENTS = 1 << 12
 
 
 def fuse_worthwhile(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with those of its elementwise ops in clusters that are worth the call of a kernel."""
+    """The graph with a `_FusedElementwise` for each cluster that is worth the call of a kernel."""
     found = [c for c in _Search(graph).clusters() if _worth_it(c)]
     return outline(graph, found, raw._FusedElementwise, fuel=fuel)
 
 
 def fuse_exact(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The same of ops that give the bits of their kernels, for large arrays only."""
-    found = [c for c in _Search(graph, fits=is_exact).clusters() if _saves_memory(c)]
+    """The same of ops that are bit for bit equal to their kernels, for large arrays only."""
+    found = [c for c in _Search(graph, fits=loop_keeps_bits).clusters() if _saves_memory(c)]
     return outline(graph, found, raw._FusedElementwise, fuel=fuel)
 
 
 def fuse_elementwise(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph of a native function with all its elementwise ops in clusters, worth it or not,
-    of values that do not fit into registers.
+    """The graph of a native function with all its elementwise ops in clusters, whatever they save.
 
-    Slices that only one cluster takes are part of it: its loop reads the elements where they are.
+    Values in registers are left out. A slice with users in one cluster only becomes part of it: the
+    loop reads the elements from the source of the slice.
     """
     fuel = fuel or Fuel()
     graph = with_views(graph, fuel)
@@ -56,7 +56,7 @@ def fuse_elementwise(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _take_views(graph: Graph, home: dict[int, Cluster]) -> None:
-    """Adds each view that one cluster alone takes to it."""
+    """Adds each view to the cluster that has all of its users, if one does."""
     users = walk.uses(graph)
     for node in graph.nodes:
         if node.op is raw._View:
@@ -67,7 +67,7 @@ def _take_views(graph: Graph, home: dict[int, Cluster]) -> None:
 
 @looks_for(lambda op: op is raw.StridedSlice)
 def with_views(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with a `_View` for each slice of known bounds that only elementwise ops take."""
+    """The graph with a `_View` for each slice of known bounds that only elementwise ops use."""
     fuel = fuel or Fuel()
     users, results = walk.uses(graph), {id(v) for v in graph.outputs}
     new = Rewriter(graph)
@@ -83,13 +83,16 @@ def with_views(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def view_of(node: Node, takers: Sequence[Node]) -> dict[str, Any] | None:
-    """The attributes of the `_View` that a node is to its takers; None if it is none."""
+    """The attributes of the `_View` that can replace a node; None if its users cannot read one."""
     attrs = _strides_of(node) if node.op is raw.StridedSlice and takers else None
     return attrs if attrs and all(has_vector_code(n) for n in takers) else None
 
 
 def _strides_of(node: Node) -> dict[str, Any] | None:
-    """The attributes of the view that a slice of a large array is; None if it needs no copy or is none."""
+    """Offset, strides and shape of a slice of a large array as a view.
+
+    None if the slice is contiguous, needs a copy, or reads backwards.
+    """
     source, *bounds = node.inputs
     if node.control or node.device or not numeric(source.dtype):
         return None
@@ -102,7 +105,7 @@ def _strides_of(node: Node) -> dict[str, Any] | None:
         view = interpreter.call_kernel(
             node.op, [whole, *[b.node.attrs["value"] for b in bounds]], node.attrs
         )
-    except Exception:  # it raises the error when it runs
+    except Exception:  # the kernel raises the error when the node runs
         return None
     dims = node.outputs[0].dims
     if tuple(view.shape) != tuple(dims or ()) or not view.size or is_small(view.shape):
@@ -116,7 +119,7 @@ def _strides_of(node: Node) -> dict[str, Any] | None:
     return {"offset": offset, "strides": tuple(view.strides), "shape": tuple(view.shape)}
 
 
-# What was found out about nodes, by what they have in common; when there is more it begins again.
+# Trials of nodes, by what their code depends on; cleared when full.
 _found: dict[Any, Trial] = {}
 MAX_CACHED_NODES = 4096
 
@@ -132,14 +135,15 @@ def is_elementwise(op: Op) -> bool:
 
 
 def can_compile(node: Node) -> str:
-    """Empty if the node has vector code; else what it is that has none."""
+    """Empty if the node has vector code; else the reason why it has none."""
     return _trial(node).reason
 
 
-def is_exact(node: Node) -> bool:
-    """True if the node has vector code that gives the bits of its kernel.
+def loop_keeps_bits(node: Node) -> bool:
+    """True if the node has vector code that is bit for bit equal to its kernel.
 
-    NumPy approximates functions differently; of large arrays some are machine code everywhere.
+    Code that approximates a function differs from NumPy's, except where the kernel itself runs
+    machine code, as it does for large arrays of some ops.
     """
     trial = _trial(node)
     return not trial.reason and (not trial.approximates or _is_machine_code(node))
@@ -155,12 +159,12 @@ def _is_machine_code(node: Node) -> bool:
 
 
 def _least(value: SymbolicTensor) -> int:
-    """The elements that a value has at least, unless it has none."""
+    """The least number of elements that a value may have, unless it is empty."""
     return math.prod([d for d in value.dims or () if d is not None])
 
 
 def _trial(node: Node) -> Trial:
-    # Nodes with constants of other values are alike.
+    # The code does not depend on the values of constants.
     key = None if may_divide_by_zero(node) else alike(node)
     found = _found.get(key) if key is not None else None
     if found is None:
@@ -173,10 +177,12 @@ def _trial(node: Node) -> Trial:
 
 
 class _Search:
-    """Goes through the graph once; a node joins the clusters of its inputs where it may.
+    """Finds clusters in one walk over the graph: a node joins the clusters of its inputs where it
+    may.
 
-    It may if nothing that it needs, by a path outside of the cluster, needs the cluster, which
-    would be a cycle. The dependencies of every node are a set of clusters, kept as bits.
+    It may unless that makes a cycle: a node outside of the cluster that depends on the cluster, and
+    that the new node depends on. The dependencies of a node are a set of clusters, kept as a bit
+    mask.
     """
 
     def __init__(
@@ -186,14 +192,14 @@ class _Search:
         fits: Callable[[Node], bool] = lambda node: not can_compile(node),
     ) -> None:
         self.graph = graph
-        self.small = small  # whether values that fit into registers count
+        self.small = small  # whether values that fit into registers are fused
         self.fits = fits
         self.needs: dict[int, int] = {}  # by node
         self.home: dict[int, Cluster] = {}  # by node
         self.shapes: dict[int, Any] = {}  # by value
 
     def clusters(self) -> list[Cluster]:
-        """The clusters."""
+        """The clusters, in the order of their first nodes."""
         effects = 0
         for node in self.graph.nodes:
             needs = 0
@@ -244,7 +250,7 @@ class _Search:
         self.needs[id(node)] = needs | home.bits
 
     def _may_join(self, node: Node, group: list[Cluster]) -> bool:
-        """True if the clusters may become one with the node."""
+        """True if the node and the clusters can be merged without a cycle."""
         bits, needs = 0, self._needs_from_outside(node, group)
         for cluster in group:
             bits |= cluster.bits
@@ -252,7 +258,7 @@ class _Search:
         return not needs & bits and not any(c.used and needs & ~c.needs for c in group)
 
     def _needs_from_outside(self, node: Node, homes: list[Cluster]) -> int:
-        """What the node needs by inputs that are in none of the clusters."""
+        """The clusters that the node depends on by inputs that are in none of `homes`."""
         needs = 0
         for value in node.inputs:
             if self.home.get(id(value.node)) not in homes:
@@ -260,7 +266,7 @@ class _Search:
         return needs
 
     def _joined(self, group: list[Cluster]) -> Cluster:
-        """The clusters as one, the largest of them."""
+        """Merges the clusters into the largest of them."""
         home = max(group, key=lambda c: len(c.nodes))
         for other in group:
             if other is home:
@@ -309,6 +315,6 @@ def _worth_it(cluster: Cluster) -> bool:
 
 
 def _saves_memory(cluster: Cluster) -> bool:
-    """True for a cluster beside whose arrays the call of a kernel costs nothing."""
+    """True for a cluster of such large arrays that the call of a kernel is negligible."""
     least = MIN_FUSED_ELEMENTS if len(cluster.nodes) > 1 else entry.MIN_PARALLEL_ELEMENTS
     return _least(cluster.nodes[-1].outputs[0]) >= least

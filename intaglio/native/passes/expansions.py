@@ -1,4 +1,4 @@
-"""Ops that native functions see as several simpler ones, which then join loops."""
+"""Expands ops into several simpler ones, which elementwise loops can then fuse."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Expand = Callable[[Rewriter, Node], SymbolicTensor]
 
 @looks_for(lambda op: op in EXPANSIONS or "native" in op.rules)
 def expand(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with such ops replaced, without what only these took; the same one if it has none."""
+    """The graph with such ops replaced and dead nodes removed; the same graph if it has none."""
     expressions = {id(n): found for n in graph.nodes if (found := expression(n)) is not None}
     if not expressions and not any(can_expand(n) for n in graph.nodes):
         return graph
@@ -52,7 +52,7 @@ def _inlined(new: Rewriter, node: Node, said: Graph) -> list[SymbolicTensor]:
 
 
 def can_expand(node: Node) -> bool:
-    """True if the node's op is one of them and its inputs have one known shape."""
+    """True if the node's op has an expansion and its inputs have one known shape."""
     if node.op not in EXPANSIONS or len(node.inputs) < 2:
         return False
     if node.inputs[0].dtype is variant:
@@ -62,7 +62,8 @@ def can_expand(node: Node) -> bool:
 
 
 def _sum(new: Rewriter, node: Node) -> SymbolicTensor:
-    """AddN, from the first to the last as its kernel adds; of a row's gradient, in place."""
+    """AddN, from the first operand to the last, as its kernel adds; gradients of a row are added in
+    place."""
     if node.outputs[0].dtype is variant:
         return _list_sum(new, node)
     inputs = new.values(node.inputs)
@@ -79,7 +80,7 @@ def _sum(new: Rewriter, node: Node) -> SymbolicTensor:
 
 
 def _is_element(value: SymbolicTensor) -> bool:
-    """True for a list of which one element is set: the gradient of reading it."""
+    """True for a list of which one element is set: the gradient of reading an element."""
     change = value.node
     if change.op is not raw.TensorListSetItem:
         return False
@@ -88,7 +89,7 @@ def _is_element(value: SymbolicTensor) -> bool:
 
 
 def _list_sum(new: Rewriter, node: Node) -> SymbolicTensor:
-    """A list whose elements are what they were and what is added to them."""
+    """The list with the other operands added to its elements."""
     inputs = new.values(node.inputs)
     elements = [v for v in inputs if _is_element(v)]
     whole = [v for v in inputs if not _is_element(v)] or [elements.pop(0)]
@@ -110,7 +111,7 @@ def _list_sum(new: Rewriter, node: Node) -> SymbolicTensor:
 
 
 def _row_axis(node: Node) -> int | None:
-    """The axis of the index, for the gradient of `x[i]` or `x[:, i]`: zeros but for a row."""
+    """The axis of the index, for the gradient of `x[i]` or `x[:, i]`: zeros except for one row."""
     if node.op is not raw.StridedSliceGrad:
         return None
     _, begin, _, strides, _ = node.inputs

@@ -1,8 +1,8 @@
 """Checks the indices of scatters before the first variable is written.
 
-What a native function refuses after it has written a variable, it must be able to undo: it would
-write to a copy of the variable. If the indices do not depend on what is written, they are computed
-and checked before that, and tables of any size are updated in place.
+A native function that fails after it has written a variable has to restore it, so it would have to
+write to a copy. If the indices do not depend on what is written, they are computed and checked
+before the first write, and variables of any size are updated in place.
 """
 
 from __future__ import annotations
@@ -66,20 +66,20 @@ def _writes(node: Node) -> bool:
 
 
 def _lengths(node: Node) -> tuple[int, ...] | None:
-    """The lengths of the axes that the indices of a scatter into a variable are for."""
+    """The bounds of the indices of a scatter into a variable: the lengths of the indexed axes."""
     names = node.op.input_names
     if not node.op.combines or len(names) != 3 or node.inputs[0].dtype is not resource:
         return None
     contents, at = contents_of(node.inputs[0].spec).shape, node.inputs[1].dims
     if not shapes.known(contents) or not shapes.known(at) or 0 in at:
         return None
-    # One number for each row, or its coordinates where the op takes several.
+    # One index for each row, or one for each axis where the op takes coordinates.
     depth = at[-1] if "bad_indices_policy" in node.attrs and at else 1
     return tuple(contents[:depth]) if 0 < depth <= len(contents) else None
 
 
 def _pure_ancestors(value: SymbolicTensor, before: set[int]) -> list[Node] | None:
-    """The nodes that have to come first for a value, in any order; None if one may not be moved."""
+    """The nodes that compute a value, in any order; None if one of them may not be moved."""
     found: dict[int, Node] = {}
     waiting = [value.node]
     while waiting:

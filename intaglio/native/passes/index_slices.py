@@ -1,8 +1,8 @@
-"""Slices at several indices, or between full axes, as slices of the form `x[i]` or `x[:, i]` one by one.
+"""Splits slices at several dynamic indices into slices of the form `x[i]` or `x[:, i]`.
 
-`x[i, :]`, `x[..., i]`, `x[i, j]` and `x[i, 1:-1]` with indices that are data become a slice for each
-index, which lowering computes the address of, and one whose bounds are known. The gradients of such
-slices, zeros but for a part, become gradients of these, which sums take in place.
+`x[i, :]`, `x[..., i]`, `x[i, j]` and `x[i, 1:-1]` with dynamic indices become one slice for each
+index, of which lowering computes the address, and one with static bounds. The gradients of such
+slices, zeros except for a part, become gradients of these slices, which sums add in place.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ FULL = slice(None)
 
 
 class _At(NamedTuple):
-    """An index that is data: the number of the slice's entry."""
+    """A dynamic index: its position among the entries of `begin`."""
 
     entry: int
 
 
 class Part(NamedTuple):
-    """A slice of a value of a shape: an entry that is data of one axis, or a NumPy index of all."""
+    """A slice of a value of a shape: a dynamic index of one axis, or a static NumPy index of all
+    axes."""
 
     shape: tuple[int, ...]
     axis: int
@@ -39,7 +40,7 @@ class Part(NamedTuple):
 
 @looks_for(lambda op: op in OPS)
 def split_slices(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with such slices, and their gradients, as several."""
+    """The graph with such slices, and their gradients, split."""
     found = {id(n): parts for n in graph.nodes if n.op in OPS and (parts := _parts(n))}
     if not found:
         return graph
@@ -58,7 +59,7 @@ def split_slices(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _written(node: Node, parts: list[Part], inputs: list[SymbolicTensor]) -> Any:
-    """The slices of a value one after the other, or their gradients from the last to the first."""
+    """The slices one after the other, or their gradients from the last to the first."""
     if node.op is raw.StridedSlice:
         value, begin = inputs[:2]
         for part in parts:
@@ -72,7 +73,7 @@ def _written(node: Node, parts: list[Part], inputs: list[SymbolicTensor]) -> Any
 
 
 def _bounds(part: Part, begin: SymbolicTensor) -> dict[str, Any]:
-    """The inputs and attributes of a slice."""
+    """The inputs and attributes of the `StridedSlice` of a part."""
     if isinstance(part.at, _At):
         before = (1 << part.axis) - 1
         entries = [*[np.zeros((), begin.dtype.numpy)] * part.axis, _entry(begin, part.at.entry)]
@@ -95,7 +96,7 @@ def _bounds(part: Part, begin: SymbolicTensor) -> dict[str, Any]:
 
 
 def _entry(begin: SymbolicTensor, entry: int) -> Any:
-    """An element of a vector."""
+    """The element of the vector `begin` at a position."""
     if begin.node.op is raw.Pack:
         return begin.node.inputs[entry]
     first, last = (np.array([n], begin.dtype.numpy) for n in (entry, entry + 1))
@@ -103,7 +104,7 @@ def _entry(begin: SymbolicTensor, entry: int) -> Any:
 
 
 def _parts(node: Node) -> list[Part] | None:
-    """The slices that a node becomes; None if it stays."""
+    """The slices that a node becomes; None if it is not split."""
     if node.op is raw.StridedSlice:
         dims = node.inputs[0].dims
     else:
@@ -136,7 +137,8 @@ def _index(
     masks: Masks,
     rank: int,
 ) -> list[Any] | None:
-    """A NumPy index with an entry for each axis, and `_At` where that is data; None if a range is."""
+    """A NumPy index with an entry for each axis, `_At` for a dynamic one; None if a range is
+    dynamic."""
     for i, (b, e) in enumerate(zip(begin, end, strict=True)):
         bit = 1 << i
         if bit & (masks.ellipsis | masks.new_axis):
@@ -169,7 +171,7 @@ def _index(
 
 
 def _planned(shape: tuple[int, ...], index: list[Any]) -> list[Part] | None:
-    """Leading indices first, which take views of rows; then what is known; then the other indices."""
+    """Leading indices first, which are views of rows; then the static part; then the other indices."""
     parts: list[Part] = []
     while isinstance(index[0], _At):
         parts.append(Part(shape, 0, index[0]))

@@ -1,7 +1,7 @@
-"""Layers of networks with what comes after them, as one kernel each.
+"""Fuses layers of networks with the ops after them, into one kernel each.
 
-A convolution takes its bias, Relu and a pooling of 2x2; the gradient of a pooling that of the Relu
-before it, and its sum for the bias; a batch normalisation its Relu. The kernels are those of
+A convolution is fused with its bias, Relu and a 2x2 pooling; the gradient of a pooling with that of
+the Relu before it and the bias' sum; a batch normalisation with Relu. The kernels are those of
 `native/kernels/layers.py`.
 """
 
@@ -39,7 +39,7 @@ def fuse_layers(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _is_part(node: Node, index: int) -> bool:
-    """True for the axes of a sum, which are part of a layer, and for arrays without elements."""
+    """True for inputs that become part of the body: the axes of a sum, and empty arrays."""
     value = node.inputs[index]
     return is_parameter(node, index) or (value.node.op is raw.Const and value.dims == (0,))
 
@@ -53,7 +53,7 @@ def _convolution(node: Node, users: Users) -> list[Node]:
     if not is_large(node) or added is None or added.op not in layers.ADDITIONS:
         return []
     bias = added.inputs[added.inputs[0] is node.outputs[0]]
-    if bias.dims != node.outputs[0].dims[-1:]:  # type: ignore[index]  # they are known
+    if bias.dims != node.outputs[0].dims[-1:]:  # both are known
         return []
     layer = [node, added]
     following = only_user(added.outputs[0], users)
@@ -69,7 +69,7 @@ def _convolution(node: Node, users: Users) -> list[Node]:
 
 
 def _pools(node: Node) -> bool:
-    """True for what pools windows of 2x2 side by side that cover the images."""
+    """True for a pooling of disjoint 2x2 windows that cover the images."""
     if node.op not in layers.POOLS or node.control or node.device:
         return False
     return node.op is raw._ReluMaxPool or layers.covers_images(node)
@@ -79,7 +79,7 @@ def _pools(node: Node) -> bool:
 
 
 def _pooling_gradient(node: Node, users: Users) -> list[Node]:
-    """The gradient of a pooling, of the Relu before it, and its sum."""
+    """The gradient of a pooling, of the Relu before it, and the sum over it for the bias."""
     passed = only_user(node.outputs[0], users)
     if not is_large(node) or passed is None or passed.op is not raw.ReluGrad:
         return []
@@ -91,7 +91,7 @@ def _pooling_gradient(node: Node, users: Users) -> list[Node]:
 
 
 def _sums(node: Node, users: Users) -> list[Node]:
-    """What sums a gradient up for the bias, if anything does."""
+    """The sum of a gradient over all but the channels, for the bias, if there is one."""
     seen = users.get(id(node.outputs[0]), [])
     return [user for user in seen if user is not None and _is_sum(user)][:1]
 
@@ -107,7 +107,7 @@ def _is_sum(node: Node) -> bool:
 
 
 def _relu_pooling(node: Node, users: Users) -> list[Node]:
-    """Relu and a pooling that keeps the indices of maxima, where no convolution is before."""
+    """Relu and a pooling that keeps the indices of maxima, without a convolution before them."""
     return [node] if layers.windows_of(node.inputs[0]) is not None else []
 
 

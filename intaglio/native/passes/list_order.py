@@ -1,10 +1,9 @@
-"""An order of list ops that lets a native function change lists in place.
+"""Orders list ops so that a native function can update lists in place.
 
-A dead list is changed in place, so reads of a list come before the op that
-changes it. The order in which a gradient was recorded is often the opposite, which
-would copy the list in every iteration of a loop. New lists that are equal are one list after
-common subexpressions are eliminated; here each user has one of its own again, which also has
-elements of one shape only.
+A list without later users is updated in place, so reads of a list are moved before the op that
+updates it. Gradients are often recorded in the opposite order, which would copy the list in every
+iteration of a loop. Common subexpression elimination merges new lists that are equal; here each
+user gets a list of its own again, whose elements then have one shape.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ NEW = frozenset([raw.EmptyTensorList, raw.TensorListReserve])
 
 @looks_for(lambda op: op in READERS)
 def read_lists_first(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph in that order, as far as one op does not need the other; the same one if it is."""
+    """The graph in that order, as far as dependencies allow; the same graph if it has it already."""
     later = dict(_later_readers(graph))
     if not later:
         return graph
@@ -42,7 +41,7 @@ def read_lists_first(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _later_readers(graph: Graph) -> Iterator[tuple[Node, list[Node]]]:
-    """The nodes that may change a list, each with those after it that read the same one."""
+    """The nodes that may update a list, each with the nodes after it that read the same list."""
     if not any(v.dtype is variant for n in graph.nodes for v in n.inputs):
         return
     users = walk.uses(graph)
@@ -91,7 +90,7 @@ def own_lists(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 class _Order:
-    """What has to come before each node."""
+    """The dependencies of each node, and those that are added."""
 
     def __init__(self, graph: Graph) -> None:
         self._before: dict[int, list[Node]] = {}
@@ -104,7 +103,7 @@ class _Order:
             self._before[id(node)] = needed
 
     def before(self, first: Node, then: Node) -> None:
-        """One node is to come before another, unless it needs it."""
+        """Adds a dependency of `then` on `first`, unless `first` depends on `then`."""
         waiting, seen = [first], set[int]()
         while waiting:
             node = waiting.pop()
@@ -116,5 +115,5 @@ class _Order:
         self._before[id(then)].append(first)
 
     def needed(self, node: Node) -> list[Node]:
-        """What has to come before a node."""
+        """The nodes that have to come before a node."""
         return self._before[id(node)]

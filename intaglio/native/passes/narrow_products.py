@@ -1,6 +1,6 @@
-"""Products of int32 that were 8 bits wide, multiplied as such where the processor can.
+"""Multiplies matrices of 8-bit integers that were cast to int32 as 8-bit ones, where the CPU can.
 
-A sum of products of 8-bit integers in 32 bits is the same number either way.
+A sum of products of 8-bit integers in 32 bits is the same number both times.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ _NARROW = (int8, uint8)
 
 @looks_for(lambda op: op in _TRANSPOSED)
 def narrow_products(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with such products of the numbers before they were cast; the same one if it has none."""
+    """The graph with such products of the operands before their casts; the same graph if it has
+    none."""
     if not any(_is_narrow(n) for n in graph.nodes):
         return graph
     fuel = fuel or Fuel()
@@ -45,7 +46,8 @@ def narrow_products(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _is_narrow(node: Node) -> bool:
-    """True for a product of int32 whose operands fit 8 bits, and that has an instruction."""
+    """True for a product of int32 whose operands fit 8 bits, and for which the CPU has an
+    instruction."""
     if node.op not in _TRANSPOSED or node.outputs[0].dtype is not int32:
         return False
     left, right = map(_kind, node.inputs)
@@ -55,7 +57,8 @@ def _is_narrow(node: Node) -> bool:
 
 
 def _kind(value: SymbolicTensor) -> DType | None:
-    """The dtype of 8 bits that a value was cast from, or that its numbers fit; None if there is none."""
+    """The 8-bit dtype that a value was cast from, or that a constant's numbers fit; None if there
+    is none."""
     node = value.node
     if node.op is raw.Cast and node.inputs[0].dtype in _NARROW:
         return node.inputs[0].dtype
@@ -69,7 +72,7 @@ def _kind(value: SymbolicTensor) -> DType | None:
 
 
 def _narrowed(new: Rewriter, node: Node, value: SymbolicTensor) -> SymbolicTensor:
-    """The operand before it was cast, or a constant of fewer bits."""
+    """The operand before its cast, or a constant of the narrow dtype."""
     if value.node.op is raw.Cast:
         return new.values(value.node.inputs)[0]
     dtype = _kind(value)

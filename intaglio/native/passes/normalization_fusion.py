@@ -1,4 +1,4 @@
-"""Batch normalisations as layers: with Relu after them, and with its gradient before theirs."""
+"""Fuses batch normalisations with the Relu after them, and their gradients with Relu's."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ from intaglio.opdef import raw
 
 @looks_for(lambda op: op in FORWARD)
 def replace_known_statistics(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph without uses of what normalisations give that is known without them.
+    """The graph with known values instead of the secondary outputs of normalisations.
 
-    That is the third thing that they keep for gradients, which is nothing, and, with given
-    statistics, these.
+    The statistics of inference are its inputs; the third reserved output is empty.
     """
     fuel = fuel or Fuel()
     new, users = Rewriter(graph), {id(v) for n in graph.nodes for v in n.inputs}
@@ -51,13 +50,13 @@ def fits(node: Node) -> bool:
 
 
 def has_relu(node: Node) -> bool:
-    """True for the gradient of a batch normalisation after that of Relu."""
+    """True for the gradient of a batch normalisation whose operand is a gradient of Relu."""
     return fits(node) and is_plain(node.inputs[0].node)
 
 
 def _normalization(node: Node, users: Users) -> list[Node]:
-    """A batch normalisation, and Relu if it comes after it; of the statistics alone if only
-    these are wanted."""
+    """A batch normalisation, and the Relu after it; the normalisation alone if only its statistics
+    are used."""
     if not fits(node) or _wanted(node, users, 5):
         return []
     if not _wanted(node, users, 0, 1):
@@ -67,18 +66,21 @@ def _normalization(node: Node, users: Users) -> list[Node]:
         return [node]
     taker = only_user(following.outputs[0], users)
     if taker is not None and taker.op is raw.ReluGrad:
-        return []  # it is part of the gradient
+        return []  # it is fused with the gradient
     return [node, following]
 
 
 def _wanted(node: Node, users: Users, first: int, last: int | None = None) -> list[SymbolicTensor]:
-    """Those of some of a node's outputs that are used."""
+    """Those of the outputs from `first` to `last` that are used."""
     return [v for v in node.outputs[first:last] if id(v) in users]
 
 
 def _gradient(node: Node, users: Users) -> list[Node]:
-    """The gradient of a batch normalisation, that of the Relu after it, and what makes the same
-    number of its gradients everywhere."""
+    """The nodes of a gradient's kernel: Relu's gradient before it, and a broadcast number as its
+    operand.
+
+    Relu and the normalisation are among them if only the gradients use them.
+    """
     if not fits(node) or _wanted(node, users, 3):
         return []
     before = node.inputs[0].node
@@ -95,7 +97,7 @@ def _gradient(node: Node, users: Users) -> list[Node]:
 
 
 def _number(node: Node, index: int, users: Users) -> list[Node]:
-    """What broadcasts a single number to an input of a node."""
+    """The BroadcastTo of a single number that is an input of a node, if there is one."""
     source = node.inputs[index].node
     if source.op is not raw.BroadcastTo or source.inputs[0].spec.count != 1:
         return []

@@ -13,19 +13,19 @@ from intaglio.opdef.op import Op
 
 
 class Cluster:
-    """Nodes to be fused. `bits` names the cluster, and those joined to it, in sets of clusters."""
+    """Nodes to be fused. `bits` names the cluster, and those merged into it, in sets of clusters."""
 
     def __init__(self, bit: int, needs: int = 0) -> None:
         self.bits = bit
         self.nodes: list[Node] = []
-        # The clusters that its inputs from outside need.
+        # The clusters that its inputs from outside depend on.
         self.needs = needs
-        # Nodes outside depend on it, and know what it needs: that must not grow any more.
+        # True if nodes outside depend on it and have copied `needs`, which must not grow any more.
         self.used = False
 
 
 def is_number(node: Node, index: int) -> bool:
-    """True for an input that is a constant without dims: it becomes part of the code."""
+    """True for an input that is a constant scalar: it becomes an immediate of the code."""
     value = node.inputs[index]
     return value.node.op is raw.Const and value.dims == ()
 
@@ -33,7 +33,7 @@ def is_number(node: Node, index: int) -> bool:
 def is_parameter(node: Node, index: int) -> bool:
     """True for an input that is constant axes, sizes or indices.
 
-    Integers may be elements as well: those of elementwise ops are, and what is reduced.
+    Integers may be elements as well: the operands of elementwise ops and of reductions are.
     """
     value = node.inputs[index]
     if value.node.op is not raw.Const or not value.dtype.is_integer:
@@ -48,11 +48,12 @@ def outline(
     within: Within = is_number,
     fuel: Fuel | None = None,
 ) -> Graph:
-    """The graph with a node of type `op` for each cluster, everything after what it needs, effects in their order.
+    """The graph with a node of type `op` for each cluster, in topological order and with effects in
+    order.
 
-    A cluster that depends on itself through nodes outside is left out: by values, control inputs, or because
-    effects wait for each other. `within` selects the inputs of nodes that are
-    constants and become part of a body. The new node has the name and provenance of the cluster's last one.
+    A cluster that depends on itself through nodes outside is left out: by values, control inputs,
+    or because effects keep their order. `within` selects the constant inputs that become part of a
+    body. The new node has the name and provenance of the cluster's last one.
     """
     fuel = fuel or Fuel()
     clusters = [c for c in clusters if fuel.burn()]
@@ -65,7 +66,7 @@ def outline(
 
 
 class _DependsOnItself(Exception):
-    """A cluster needs what needs the cluster."""
+    """A cluster depends on a node that depends on the cluster."""
 
     def __init__(self, cluster: Cluster) -> None:
         super().__init__()
@@ -83,18 +84,19 @@ class _Outlining:
             cluster.nodes.sort(key=lambda n: position[id(n)])
         self.new = Rewriter(graph)
         self.users = self._users()
-        self.done: set[int] = set()  # nodes that are there, or part of one that is
-        # The nodes and clusters that wait, each for the next one, by id.
+        self.done: set[int] = set()  # nodes that are emitted, or part of an emitted cluster
+        # The nodes and clusters that wait to be emitted, each for the next one, by id.
         self.waiting: dict[int, Node | Cluster] = {}
         self.effect_before = self._effects()
 
     def _effects(self) -> dict[int, Node]:
-        """For each node with effects the one before it."""
+        """The node with effects before each node with effects, by id."""
         effects = [n for n in self.old.nodes if n.op.stateful]
         return {id(node): before for before, node in itertools.pairwise(effects)}
 
     def _users(self) -> dict[int, set[int]]:
-        """For each value of a cluster those that take it, clusters or nodes, as ids; 0 for the caller."""
+        """The users of each value of a cluster, clusters or nodes, as ids; 0 for the graph's
+        outputs."""
         home = self.home
         users: dict[int, set[int]] = {id(v): {0} for v in self.old.outputs}
         for node in self.old.nodes:
@@ -112,9 +114,9 @@ class _Outlining:
         return self.new.result()
 
     def _roots(self) -> Iterator[Node]:
-        """The roots of the schedule: stateful nodes, then those of the graph's outputs."""
+        """The roots of the schedule: stateful nodes, then the nodes of the graph's outputs."""
         for node in self.old.nodes:
-            # Constants and clusters come when they are needed: most constants are part of one.
+            # Constants and clusters are emitted on first use: most constants are part of a cluster.
             lazy = id(node) in self.home or node.op is raw.Const
             if node.op.stateful or not lazy:
                 yield node
@@ -122,9 +124,9 @@ class _Outlining:
             yield value.node
 
     def _place(self, root: Node) -> None:
-        """Puts a node, or the cluster that it is part of, after what it needs."""
+        """Emits a node, or the cluster that it is part of, after its dependencies."""
         waiting = [root]
-        while waiting:  # without recursion: graphs are deep
+        while waiting:  # a stack, because graphs are deep
             node = waiting[-1]
             if id(node) in self.done:
                 waiting.pop()
@@ -145,7 +147,8 @@ class _Outlining:
                 self._fuse(cluster)
 
     def _wait(self, unit: Node | Cluster) -> None:
-        """Notes that a node or cluster waits for others. Raises _DependsOnItself if these wait for it."""
+        """Pushes a node or cluster whose dependencies are missing. Raises _DependsOnItself on a
+        cycle."""
         if id(unit) in self.waiting:
             keys = [*self.waiting]
             circle = [self.waiting[key] for key in keys[keys.index(id(unit)) :]]
@@ -153,7 +156,7 @@ class _Outlining:
         self.waiting[id(unit)] = unit
 
     def _missing(self, node: Node) -> list[Node]:
-        """What has to come before a node, and is not there yet."""
+        """The dependencies of a node that are not emitted yet."""
         done = self.done
         missing = [v.node for v in node.inputs if id(v.node) not in done]
         before = self.effect_before.get(id(node))
@@ -162,7 +165,7 @@ class _Outlining:
         return [c for c in node.control if id(c) not in done] + missing if node.control else missing
 
     def _missing_outside(self, cluster: Cluster) -> list[Node]:
-        """What has to come before a cluster, and is not there yet."""
+        """The dependencies of a cluster that are not emitted yet."""
         home, done = self.home, self.done
         missing = [
             value.node

@@ -1,9 +1,9 @@
-"""Which parts of a graph become native functions, where not all of it can.
+"""Partitions a graph into native functions, where a single one cannot compute all of it.
 
-Nodes that have no code stay what they are. Every other node belongs to the region of a number:
-how many times the path to it leaves and enters native code. Between nodes of one region no path
-leads outside, so each region is one function, and they run in their order. Very large graphs are
-cut into pieces by the same numbers.
+Nodes without code remain nodes. Every other node belongs to a numbered region: the number of times
+that paths to it leave native code. Between nodes of one region no path leads outside, so each
+region is one function, and the functions run in the order of their numbers. Very large graphs are
+divided by the same numbers.
 """
 
 from __future__ import annotations
@@ -23,14 +23,16 @@ from intaglio.native.passes.region_borders import (
 )
 from intaglio.opdef import raw
 
-# What LLVM takes grows faster than functions do: larger graphs become functions of so many nodes.
+# LLVM's time grows faster than the size of a function: larger graphs are divided into functions of
+# so many nodes.
 MAX_FUNCTION_NODES, NODES_PER_PIECE = 4000, 2000
-# Under this key a graph has `derived` the ids of its nodes that no native function may have.
+# The key under which `derived` of a graph has the ids of nodes that are excluded from native
+# functions.
 OUTSIDE = "outside of native functions"
 
 
 def expand_large(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """A graph that is to be cut into pieces with simpler ops, for one op may be thousands."""
+    """Expands the ops of a graph that is to be divided, since one op may become thousands."""
     return expand(graph, fuel) if len(graph.nodes) > MAX_FUNCTION_NODES else graph
 
 
@@ -40,7 +42,7 @@ def outline_regions(graph: Graph, fuel: Fuel | None = None) -> Graph:
     users = users_of(graph)
     clusters = [region for region in regions if is_profitable(region.nodes, users)]
     outlined = outline(ordered, clusters, raw._Program, _is_constant, fuel)
-    # Only outlining puts everything after what it needs.
+    # Outlining alone orders nodes topologically.
     return graph if outlined is ordered else outlined
 
 

@@ -1,8 +1,8 @@
-"""Where the maxima of a pooling were found, kept for its gradient instead of what was pooled.
+"""Keeps the indices of a pooling's maxima for its gradient, instead of the array that was pooled.
 
-The gradients of Relu and of the pooling after it read four numbers for each one of the result: they
-need the result of Relu in memory, and read it when it has left the caches. A byte is enough:
-which of the four was the maximum, and whether Relu was zero there.
+The gradients of Relu and of the pooling after it read four numbers for each one of the result: the
+result of Relu stays in memory, and has left the caches when it is read. One byte is enough: which
+of the four was the maximum, and whether Relu was zero there.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class _Layer(NamedTuple):
 
 @looks_for(lambda op: op is raw.MaxPoolGrad)
 def keep_indices(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with the two ops for every such layer whose gradient of the pooling has a kernel."""
+    """The graph with such ops for every layer whose pooling gradient has a kernel."""
     fuel = fuel or Fuel()
     users = users_of(graph)
     awaited = {id(c) for n in graph.nodes for c in n.control}
@@ -44,7 +44,7 @@ def keep_indices(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _layer(by_pool: Node, users: Users) -> _Layer | None:
-    """The nodes of a gradient, if the result of Relu has no other users."""
+    """The nodes of a layer, if the result of Relu has no other users."""
     seen, most, _ = by_pool.inputs
     relu, pool = seen.node, most.node
     after = users.get(id(by_pool.outputs[0]), [])
@@ -65,7 +65,7 @@ def _layer(by_pool: Node, users: Users) -> _Layer | None:
 
 
 def _rewritten(graph: Graph, found: list[_Layer]) -> Graph:
-    """The graph with the old pooling replaced by the new one, and its gradient too."""
+    """The graph with each pooling and its gradient replaced by those with indices."""
     replaced = {id(n) for layer in found for n in (layer.relu, layer.by_pool)}
     layers = {id(n): layer for layer in found for n in (layer.pool, layer.by_relu)}
     indices: dict[int, SymbolicTensor] = {}  # by the pooling

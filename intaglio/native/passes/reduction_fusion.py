@@ -1,9 +1,9 @@
-"""Puts elementwise ops into the reductions of what they give, so that it is never stored.
+"""Fuses elementwise producers into reductions, so that their results are never stored.
 
-What several reductions take is computed in each, unless it calls functions: arithmetic on
-operands that are broadcast costs less than memory. Reductions of one shape over the same axes that
-take something in common become one node. Softmax and normalisations along rows are left to
-`row_fusion.py` where all that they take has the form of rows.
+A producer of several reductions is recomputed in each of them unless it calls functions: arithmetic
+on broadcast operands costs less than memory traffic. Reductions of one shape over the same axes
+that share an operand become one node. Softmax and normalisations along rows are left to
+`row_fusion.py` where all their operands have the form of rows.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ from intaglio.native.passes.outlining import Cluster, is_number, is_parameter, o
 from intaglio.opdef import raw
 from intaglio.ops.math.reduction import axes_of
 
-# The ops that are rematerialised for another reduction, at most.
+# The most ops that are rematerialised for another reduction.
 MAX_REPEATED_OPS = 12
 
 
 @looks_for(lambda op: bool(op.reduces))
 def fuse_reductions(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with a `_FusedReduction` for reductions of what elementwise ops give."""
+    """The graph with a `_FusedReduction` for reductions with elementwise producers."""
     return _Fusion(graph, fuel or Fuel()).graph()
 
 
 @looks_for(lambda op: bool(op.reduces))
 def fuse_broadcast_reductions(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The same, only where something is broadcast along rows and across them at once."""
+    """The same, only where operands are broadcast along rows and across them at once."""
     return _Fusion(graph, fuel or Fuel(), broadcast=True).graph()
 
 
 class _Producers:
-    """What a reduction takes: the ops that become part of it, and the values that do not."""
+    """The producers of a reduction: the nodes to be fused, and the leaves that they read."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class _Producers:
         leaves: Sequence[SymbolicTensor],
         through_broadcasts: bool = True,
     ) -> None:
-        self.dims = dims  # of what is reduced
+        self.dims = dims  # of the reduced value
         self.through_broadcasts = through_broadcasts
         self.nodes = nodes
         self.leaves = leaves
@@ -76,7 +76,7 @@ class _Fusion:
         new = Rewriter(self.old)
         group_of = {id(node): i for i, group in enumerate(groups) for node, _ in group}
         producers = {id(node): found for group in groups for node, found in group}
-        # What is a copy of an op in one group; a broadcast has none where it is left out.
+        # The copies of ops in one group; a broadcast that is left out has none.
         copies: list[dict[bool, dict[int, SymbolicTensor]]] = [
             {True: {}, False: {}} for _ in groups
         ]
@@ -99,7 +99,7 @@ class _Fusion:
     def _copy(
         self, new: Rewriter, node: Node, values: dict[int, SymbolicTensor], cluster: Cluster
     ) -> None:
-        """A producer as part of a cluster; what only broadcasts is nothing there."""
+        """The copy of a producer as part of a cluster; a mere broadcast is its operand there."""
         inputs = [values.get(id(v), new.value(v)) for v in node.inputs]
         if node.op is raw.BroadcastTo:
             values[id(node.outputs[0])] = inputs[0]
@@ -111,10 +111,10 @@ class _Fusion:
     # -- groups ------------------------------------------------------------------------------
 
     def _groups(self) -> list[list[tuple[Node, _Producers]]]:
-        """Reductions that may be one node: none of them needs another, even through others.
+        """Groups of reductions that may be one node: none of them depends on another.
 
-        The level of a node is the number of reductions before it, on the longest path: of values, control
-        inputs, and effects, which keep their order.
+        The level of a node is the number of reductions before it, on the longest path: of values,
+        control inputs, and effects, which keep their order.
         """
         reductions = {id(n): (axes, self._producers(n)) for n, axes in self._reductions()}
         if not any(self._is_worth_it(found) for _, found in reductions.values()) and (
@@ -141,13 +141,14 @@ class _Fusion:
         return [group for same in groups.values() for group in same]
 
     def _reductions(self) -> list[tuple[Node, tuple[int, ...]]]:
-        """The reductions that may have producers, with their axes; those that nobody needs are left."""
+        """The reductions that may have producers, with their axes; unused ones are left out."""
         live = walk.live_nodes(self.old.nodes, self.old.outputs)
         reducing = [n for n in live if n.op.reduces]
         return [(n, axes) for n in reducing if (axes := self._axes(n)) is not None]
 
     def _is_stencil(self, found: _Producers) -> bool:
-        """True for ops on several slices, which loops read where they are, and reductions would copy."""
+        """True for producers that read several slices of one array: loops read the slices in place,
+        a reduction would copy them."""
         last = found.nodes[-1].outputs[0].dims if found.nodes else None
         slices = [
             v
@@ -161,7 +162,7 @@ class _Fusion:
     def _join(
         self, groups: list[list[tuple[Node, _Producers]]], node: Node, found: _Producers
     ) -> None:
-        """Adds a reduction to a group that takes something of what it takes, or to a new one."""
+        """Adds a reduction to a group that shares an operand with it, or to a new one."""
         taken = {id(v) for v in found.leaves}
         for group in groups:
             if any(taken & {id(v) for v in other.leaves} for _, other in group):
@@ -174,7 +175,7 @@ class _Fusion:
         return together or any(self._is_worth_it(found) for _, found in group)
 
     def _is_worth_it(self, found: _Producers) -> bool:
-        """Whether a reduction with these producers is, by itself, a better kernel."""
+        """True if the reduction with these producers, taken alone, is a better kernel."""
         if not self.broadcast:
             return bool(found.nodes)
         return any(not form_of(v.dims, found.dims) for v in found.leaves)
@@ -203,9 +204,9 @@ class _Fusion:
     # -- producers ----------------------------------------------------------------------------
 
     def _producers(self, node: Node) -> _Producers:
-        """What a reduction takes, in the graph's order.
+        """The producers of a reduction, in the graph's order.
 
-        A body has no op for a broadcast: operands of the whole shape have to be left without it.
+        A body has no op for a broadcast: operands must have the whole shape without it.
         """
         found = self._searched(node, through_broadcasts=True)
         if functools.reduce(shapes.broadcast, [v.dims for v in found.leaves], ()) == found.dims:
@@ -244,14 +245,14 @@ class _Fusion:
     def _absorbed(
         self, value: SymbolicTensor, shape: tuple[int | None, ...], inside: dict[int, Node]
     ) -> bool:
-        """True for an op that may be part of a reduction of values of this shape."""
+        """True for an op that can be fused into a reduction of values of this shape."""
         node = value.node
         if tuple(value.dims or ()) != shape or not _is_elementwise(node):
             return False
         users = self.users.get(id(value), [])
         if id(value) not in self.results and all(id(u) in inside for u in users):
             return True
-        # Others need it too: it is rematerialised if that is cheaper than to read it.
+        # It has other users: it is recomputed if that is cheaper than reading its result.
         repeated = [*self._repeated(value, shape)]
         if len(repeated) > MAX_REPEATED_OPS or not all(_is_cheap(n) for n in repeated):
             return False
@@ -265,7 +266,7 @@ class _Fusion:
         return not wide
 
     def _repeated(self, value: SymbolicTensor, shape: tuple[int | None, ...]) -> Iterator[Node]:
-        """The ops of values of this shape that a value is computed by."""
+        """The ops of values of this shape that compute a value."""
         found: set[int] = set()
         waiting = [value]
         while waiting and len(found) <= MAX_REPEATED_OPS:

@@ -1,8 +1,8 @@
-"""What the gradient of a batch normalisation and Relu needs to know of Relu, computed again.
+"""Recomputes Relu for the gradient of a batch normalisation and Relu.
 
-Where Relu was zero is seen in its results, which is one more array to read, twice. It follows as
-well from the inputs of the normalisation, which its gradient reads anyway: the gradient gets
-a copy of the two ops of its own, and a result without other users is not even written.
+Where Relu was zero is seen in its result, which is one more array to read, twice. It follows from
+the inputs of the normalisation too, which the gradient reads in any case: the gradient gets a copy
+of the two ops, and a result of Relu without other users is never written.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from intaglio.native.passes.normalization_fusion import has_relu
 from intaglio.native.passes.use_def import Users, users_of
 from intaglio.opdef import raw
 
-# The outputs of a normalisation that its gradient takes, and where.
+# Pairs (input of the gradient, output of the normalisation) that must be the same value.
 KEPT = ((3, 3), (4, 4))
 
 
 @looks_for(lambda op: op is raw.FusedBatchNormGradV3)
 def rematerialize(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with normalisations and Relus of their own for the gradients that have kernels."""
+    """The graph with copies of normalisation and Relu for each gradient that has a kernel."""
     fuel = fuel or Fuel()
     users = users_of(graph)
     found: dict[int, tuple[Node, Node]] = {}
@@ -33,7 +33,7 @@ def rematerialize(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _layer(gradient: Node, users: Users) -> tuple[Node, Node] | None:
-    """The normalisation and the Relu whose gradients some node and the one before it are."""
+    """The normalisation and the Relu that belong to a gradient whose operand is a gradient of Relu."""
     before = gradient.inputs[0].node
     if before.op is not raw.ReluGrad or users[id(before.outputs[0])] != [gradient]:
         return None
@@ -53,7 +53,7 @@ def _layer(gradient: Node, users: Users) -> tuple[Node, Node] | None:
 
 
 def _rewritten(graph: Graph, found: dict[int, tuple[Node, Node]], users: Users) -> Graph:
-    """The graph with a copy of the pair in front of each gradient of Relu."""
+    """The graph with a copy of the pair before each gradient of Relu."""
     needless = _needless(graph, found, users)
     new = Rewriter(graph)
     for node in graph.nodes:
@@ -74,7 +74,7 @@ def _rewritten(graph: Graph, found: dict[int, tuple[Node, Node]], users: Users) 
 
 
 def _needless(graph: Graph, found: dict[int, tuple[Node, Node]], users: Users) -> set[int]:
-    """Relus that only the gradients take, and that nothing waits for."""
+    """The ids of Relus whose only users are the gradients, and on which no control input depends."""
     awaited = {id(c) for n in graph.nodes for c in n.control}
     return {
         id(relu)

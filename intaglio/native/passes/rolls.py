@@ -1,7 +1,7 @@
-"""Rolls of one array that loops take become slices of one copy, which has its own ends around it.
+"""Replaces several rolls of one array by slices of one copy with wrapped borders.
 
-The neighbours of each cell of a torus are as many rolls, or concatenations of the two parts of an
-array in the other order. Copied once with a border, all of them are views that loops read in place.
+The neighbours of each cell of a torus are as many rolls, or concatenations of two slices of an
+array in the other order. Of one copy with a border, all of them are views that loops read in place.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from intaglio.native.passes.elementwise_fusion import has_vector_code
 from intaglio.opdef import raw
 from intaglio.runtime import interpreter
 
-# The share of an axis that a border may have.
+# A border has at most one such part of the length of an axis.
 MAX_SHARE = 8
-# What may roll an array.
+# The ops that may roll an array.
 ROLLS = (raw.Roll, raw.ConcatV2)
 
 
 class _Rolled(NamedTuple):
-    """A node that rolls a value: by how much along each axis, neither more than half of it."""
+    """A node that rolls a value, and its shift along each axis, at most half of the axis."""
 
     node: Node
     shifts: tuple[int, ...]
@@ -37,7 +37,8 @@ class _Rolled(NamedTuple):
 
 @looks_for(lambda op: op in ROLLS)
 def wrap_rolled(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph with one `_Wrap` for each array of which loops take several rolls, and `_View`s."""
+    """The graph with one `_Wrap` for each array of which loops read several rolls, and `_View`s of
+    it."""
     fuel = fuel or Fuel()
     found = {k: rolls for k, rolls in _rolls(graph).items() if len(rolls) > 1 and fuel.burn()}
     if not found:
@@ -74,7 +75,7 @@ def wrap_rolled(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _parts_of(graph: Graph, replaced: dict[int, int]) -> set[int]:
-    """The slices that only such nodes take."""
+    """The ids of slices that only replaced nodes use."""
     users, results = walk.uses(graph), {id(v) for v in graph.outputs}
     return {
         id(node)
@@ -94,7 +95,7 @@ def _source(node: Node) -> SymbolicTensor:
 def _wrapped(
     node: Node, source: SymbolicTensor, borders: tuple[list[int], list[int]], name: str
 ) -> Node:
-    """A copy of a value with its opposite ends before and after it."""
+    """The `_Wrap` that copies a value with its opposite ends before and after it."""
     before, after = map(tuple, borders)
     attrs: dict[str, Any] = {"before": before, "after": after}
     specs = raw._Wrap.output_specs([source.spec], attrs)
@@ -102,7 +103,7 @@ def _wrapped(
 
 
 def _rolls(graph: Graph) -> dict[int, list[_Rolled]]:
-    """The nodes that roll large values and that only loops take, by these values."""
+    """The nodes that roll large values and that only loops use, by the id of the rolled value."""
     rolling = [n for n in graph.nodes if n.op in ROLLS and not n.control and not n.device]
     rolled = [_Rolled(n, shifts) for n in rolling if (shifts := _shifts_of(n)) is not None]
     if len(rolled) < 2:
@@ -118,7 +119,7 @@ def _rolls(graph: Graph) -> dict[int, list[_Rolled]]:
 
 
 def _shifts_of(node: Node) -> tuple[int, ...] | None:
-    """By how much a node rolls its source along each axis; None if it does not, or too much."""
+    """The shift of a node along each axis; None if it does not roll, or too far."""
     value = node.outputs[0]
     dims = value.dims
     if not shapes.known(dims) or is_small(dims) or dims[-1] == 1 or not math.prod(dims):
@@ -139,7 +140,7 @@ def _of_roll(node: Node, rank: int) -> list[int] | None:
         return None
     by, axes = (np.atleast_1d(v.node.attrs["value"]).tolist() for v in node.inputs[1:])
     if len(by) != len(axes) or not all(-rank <= a < rank for a in axes):
-        return None  # its kernel raises the error
+        return None  # the kernel raises the error
     shifts = [0] * rank
     for s, axis in zip(by, axes, strict=True):
         shifts[axis] += s
@@ -147,7 +148,7 @@ def _of_roll(node: Node, rank: int) -> list[int] | None:
 
 
 def _of_parts(node: Node, dims: tuple[int, ...]) -> list[int] | None:
-    """The shifts of the last and first part of an array, joined in this order."""
+    """The shifts of a concatenation of an array's last and first part, in this order."""
     *parts, axis = node.inputs
     if len(parts) != 2 or axis.node.op is not raw.Const:
         return None
@@ -165,14 +166,14 @@ def _of_parts(node: Node, dims: tuple[int, ...]) -> list[int] | None:
 
 
 def _begins_at(number: int, part: Node, axis: int, dims: tuple[int, ...]) -> bool:
-    """True if a slice is all of an array from an index of an axis on, as far as it goes."""
+    """True if a slice has all elements from an index of an axis on, up to its own length."""
     if part.control or any(v.node.op is not raw.Const for v in part.inputs[1:]):
         return False
     whole = np.empty(dims, np.uint8)
     bounds: list[Any] = [v.node.attrs["value"] for v in part.inputs[1:]]
     try:
         view = interpreter.call_kernel(part.op, [whole, *bounds], part.attrs)
-    except Exception:  # it raises the error when it runs
+    except Exception:  # the kernel raises the error when the node runs
         return False
     others = [n for d, n in enumerate(dims) if d != axis]
     if view.ndim != len(dims) or [n for d, n in enumerate(view.shape) if d != axis] != others:

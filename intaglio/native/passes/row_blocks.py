@@ -1,7 +1,7 @@
-"""Loops whose rows are independent get a second body, for a block of the rows.
+"""Gives loops whose rows are independent a second body, for a block of the rows.
 
-Lowering then has every thread take some blocks through all iterations (`lowering/parallel_loops.py`).
-Whether it can is known when the code is written: the loop keeps its own body.
+Lowering then has every thread run all iterations of some blocks (`lowering/parallel_loops.py`).
+Whether it can is known during lowering only: the loop keeps its own body as well.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from intaglio.native.runtime.thread_pool import thread_count
 from intaglio.opdef import raw
 from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
-# Rows of a block, at least; multiplications of all iterations from which on it is worth it, and the
-# estimated iterations of a loop without a known trip count.
+# The least rows of a block; the least multiplications of all iterations; and the trip count that is
+# assumed where it is not known.
 MIN_BLOCK_ROWS, MIN_PARALLEL_MULTIPLICATIONS, UNKNOWN_TRIP_COUNT_ESTIMATE = 4, 1 << 20, 16
 
 
@@ -54,7 +54,7 @@ def divide_rows(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _divided(graph: Graph, node: Node, threads: int) -> dict[str, object] | None:
-    """The attributes of a loop; None if its rows are not independent, or it is not worth it."""
+    """The attributes of a loop; None if its rows depend on each other, or are too little work."""
     cond: Graph = node.attrs["cond"]
     body: Graph = node.attrs["body"]
     iterations = node.attrs.get(KNOWN_TRIP_COUNT, UNKNOWN_TRIP_COUNT_ESTIMATE)
@@ -62,7 +62,7 @@ def _divided(graph: Graph, node: Node, threads: int) -> dict[str, object] | None
         return None
     used = walk.uses(body)
     for value, result in zip(body.inputs, body.outputs, strict=True):
-        # Variables go through loops that do not look at them.
+        # Loop variables pass unchanged through loops that do not read them.
         if value.dtype is resource and (value is not result or id(value) in used):
             return None
     forms = [_form(graph, node, i) for i in range(len(body.inputs))]
@@ -97,7 +97,7 @@ def _divided(graph: Graph, node: Node, threads: int) -> dict[str, object] | None
 
 
 def _form(graph: Graph, node: Node, index: int) -> Dims | None:
-    """The shape of a loop variable, of a list that of its elements; None if it is not known."""
+    """The shape of a loop variable, for a list that of its elements; None if it is unknown."""
     operand, value = node.inputs[index], node.attrs["body"].inputs[index]
     if value.dtype is resource:
         return ()
@@ -110,7 +110,7 @@ def _form(graph: Graph, node: Node, index: int) -> Dims | None:
 
 
 def _is_possible(rows: Rows, cond: Graph, body: Graph, index: int, form: Dims | None) -> bool:
-    """False for a value that blocks could not change where it is."""
+    """False for a loop variable that blocks of rows could not update in place."""
     value = body.inputs[index]
     if value.dtype is variant or value is body.outputs[index] or rows.axis(value) < 1:
         return True
@@ -118,7 +118,7 @@ def _is_possible(rows: Rows, cond: Graph, body: Graph, index: int, form: Dims | 
 
 
 def _work(body: Graph) -> int:
-    """The multiplications by matrices of an iteration, about."""
+    """The multiplications of an iteration in products of matrices, as an estimate."""
     total = 0
     for node in body.nodes:
         if node.op is raw.MatMul:
@@ -129,7 +129,7 @@ def _work(body: Graph) -> int:
 
 
 def _row_counts(body: Graph, forms: Sequence[Dims | None]) -> list[int]:
-    """How many rows a loop may have: the first dims of what its iterations change."""
+    """The candidates for the number of rows: the first dims of the values that iterations change."""
     found: dict[int, None] = {}
     for value, result, form in zip(body.inputs, body.outputs, forms, strict=True):
         if form and len(form) > 1 and value is not result and result.node.op is not raw._AddAt:
@@ -138,7 +138,7 @@ def _row_counts(body: Graph, forms: Sequence[Dims | None]) -> list[int]:
 
 
 def _block_count(rows: int, threads: int) -> int | None:
-    """Into how many blocks of equal size rows are divided: one for each thread, a few more, or fewer."""
+    """The number of blocks of equal size: one for each thread, a few more, or fewer."""
     more, fewer = range(threads, 4 * threads + 1), range(threads - 1, 1, -1)
     for count in (*more, *fewer):
         if rows % count == 0 and rows // count >= MIN_BLOCK_ROWS:

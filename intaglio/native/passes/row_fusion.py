@@ -1,4 +1,7 @@
-"""Finds what works along the rows of large arrays, and makes it one node for `native/kernels/row_kernels.py`."""
+"""Fuses reductions along rows of large arrays, and their elementwise ops, into one node each.
+
+`native/kernels/row_kernels.py` has the kernels of such nodes.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +25,10 @@ from intaglio.opdef.op import Op
 from intaglio.ops.math.reduction import axes_of
 
 SOFTMAX = frozenset([raw.Softmax, raw.LogSoftmax])
-# Elements of a row from which on a pass over rows is quicker than loops with a lane for each row.
+# The least length of a row for a kernel that goes along rows; for shorter ones loops with one lane
+# for each row are faster.
 MIN_ROW = 8
-# Forms that a node of a cluster may have; columns are results only.
+# The forms that a node inside a cluster may have; columns are results only.
 WITHIN = frozenset(["wide", "narrow"])
 
 
@@ -39,9 +43,9 @@ def fuse_rows(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 
 def _shapes(graph: Graph) -> list[tuple[int, ...]]:
-    """The shapes of what is reduced along rows, that are worth a kernel.
+    """The shapes of arrays whose reductions along rows are worth a kernel.
 
-    Of short rows loops over elements and reductions are quicker, which have a lane for each row.
+    Short rows are faster in loops over elements and reductions, which have one lane for each row.
     """
     found: dict[tuple[int, ...], None] = {}
     for node in graph.nodes:
@@ -62,7 +66,7 @@ def _shapes(graph: Graph) -> list[tuple[int, ...]]:
 
 
 def _shortest(op: Op) -> int:
-    """The elements that a row has at least in a kernel of rows."""
+    """The least length of a row in a kernel of rows."""
     return MAX_CLASSES if op in SOFTMAX else MIN_ROW
 
 
@@ -77,7 +81,7 @@ def _is_part(node: Node, index: int) -> bool:
 
 
 class _Search:
-    """Goes through the graph for nodes beside arrays of one shape."""
+    """Finds clusters of nodes on arrays of one shape."""
 
     def __init__(self, graph: Graph, shape: tuple[int, ...], taken: set[int]) -> None:
         self.graph = graph
@@ -87,11 +91,11 @@ class _Search:
     def clusters(self) -> Iterator[Cluster]:
         """The clusters of nodes without others between them, in the order of their first nodes.
 
-        A node's group has a number: how many times the path to it leaves groups and
-        comes back.
+        A node's group has a number: how many times the path to it leaves groups and comes back.
         """
         groups: dict[int, list[Node]] = {}
-        # Of nodes of a group its number, of others that of the first group they may be before.
+        # The number of a member's group; for other nodes that of the first group that may follow
+        # them.
         levels: dict[int, int] = {}
         members: dict[int, int] = {}
         effects = 0
@@ -110,11 +114,12 @@ class _Search:
             levels[id(node)] = level
         self.taken.update(members)
         for group in groups.values():
-            # What no reduction was found beside is left for loops of its own.
+            # Groups without a reduction are left to elementwise loops.
             yield from (c for c in _parts(group) if self._worth_it(c))
 
     def _is_result(self, value: SymbolicTensor, members: dict[int, int], level: int) -> bool:
-        """True for what a group of this number only gives: columns are not read within it."""
+        """True for a value that a group with this number only returns: columns are not read within
+        it."""
         inside = members.get(id(value.node)) == level
         return inside and form_of(value.dims, self.shape) not in WITHIN
 
@@ -154,7 +159,7 @@ class _Search:
             return False
         try:
             axes = axes_of(axis.node.attrs["value"], len(self.shape))
-        except InvalidArgumentError:  # the op's kernel raises the error
+        except InvalidArgumentError:  # the kernel raises the error
             return False
         last = len(self.shape) - 1
         if node.op is raw.Sum and form == "columns":
@@ -162,7 +167,7 @@ class _Search:
         return axes == (last,) and form == "narrow"
 
     def _worth_it(self, cluster: Cluster) -> bool:
-        """True if something goes along rows, and something else is computed of wide values."""
+        """True if a node reduces along rows, and another computes wide values."""
         along = [
             n
             for n in cluster.nodes
@@ -173,7 +178,7 @@ class _Search:
 
 
 def _parts(group: list[Node]) -> Iterator[Cluster]:
-    """The nodes of a group in parts that values connect."""
+    """The connected components of a group's nodes, by values."""
     above: dict[int, int] = {}
 
     def first(key: int) -> int:

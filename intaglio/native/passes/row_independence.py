@@ -1,8 +1,9 @@
-"""Loops whose iterations treat the rows of a batch apart from each other, and the same loops for fewer rows.
+"""Loops whose iterations treat the rows of a batch independently, and the same loops for fewer
+rows.
 
-A row of a value comes of the same row of other values, and of values that all rows share: then
-some rows can go through all iterations by themselves. Every value of a body has an axis along which
-its rows are, or is `SHARED`; for loop invariants the ops that use them determine it.
+A row of a value depends on the same row of other values, and on values that all rows share: then
+some rows can run all iterations alone. Every value of a body has an axis along which its rows are,
+or is `SHARED`; for loop invariants the ops that use them determine it.
 """
 
 from __future__ import annotations
@@ -31,9 +32,10 @@ class Dependent(Exception):
 
 
 class Rows:
-    """The axes of a loop's values. Raises Dependent if its rows are not independent.
+    """The axes of the rows of a loop's values. Raises Dependent if its rows depend on each other.
 
-    `forms` are the shapes of the loop's inputs, of lists those of their elements; there are `count` rows.
+    `forms` are the shapes of the loop's inputs, for lists those of their elements; there are
+    `count` rows.
     """
 
     def __init__(self, cond: Graph, body: Graph, forms: Sequence[Dims | None], count: int) -> None:
@@ -56,7 +58,7 @@ class Rows:
             self.assign_axis(result, self.axis(value))
 
     def axis(self, value: SymbolicTensor) -> int:
-        """The axis of the rows of a value; shared by default."""
+        """The axis of the rows of a value; SHARED by default."""
         return self._axes.setdefault(id(value), SHARED)
 
     def known(self, value: SymbolicTensor) -> int | None:
@@ -67,25 +69,25 @@ class Rows:
         """Assigns the axis of the rows of a value. Raises Dependent if that contradicts an earlier one."""
         if self._axes.setdefault(id(value), axis) != axis:
             raise Dependent
-        # A list has them if what is put into it has.
+        # A list has rows if its elements have.
         bare = value.dtype is variant and id(value) not in self._forms
         if axis != SHARED and not bare and not self.has_rows(value, axis):
             raise Dependent
 
     def has_rows(self, value: SymbolicTensor, axis: int) -> bool:
-        """True if an axis of a value, or of a list's elements, is as long as there are rows."""
+        """True if the length of an axis of a value, or of a list's elements, is the number of rows."""
         dims = self.dims(value)
         return 0 <= axis < len(dims) and dims[axis] == self.count
 
     def dims(self, value: SymbolicTensor) -> Dims:
-        """The shape of a value; of a list that of its elements."""
+        """The shape of a value; for a list that of its elements."""
         dims = self._forms.get(id(value), value.dims)
         if not shapes.known(dims):
             raise Dependent
         return tuple(dims)
 
     def _first(self, value: SymbolicTensor, result: SymbolicTensor) -> int:
-        """The axis of a value that every iteration changes."""
+        """The axis of the rows of a loop variable that every iteration changes."""
         axis = 0
         if result.node.op is raw._AddAt:
             axis = 1 if not result.node.attrs["axis"] else 0
@@ -113,14 +115,14 @@ class Rows:
     # -- the loop for some of the rows -------------------------------------------------------
 
     def resized(self, size: int) -> Graph:
-        """The body for so many rows. Raises Dependent where a shape is not one of them."""
+        """The body for `size` rows. Raises Dependent where a shape cannot have them."""
         new = Rewriter(self.body)
         body_inputs = {id(v.node) for v in self.body.inputs}
         for node in self.body.nodes:
             specs = [self._spec(v, size) for v in node.outputs]
             attrs, inputs = node.attrs, new.values(node.inputs)
             if node.op.reduces and (inputs[0].spec.count or 0) <= MAX_REGISTER_ELEMENTS:
-                raise Dependent  # in registers they would be added in another order
+                raise Dependent  # small values would be reduced in registers, in another order
             if id(node) in body_inputs:
                 attrs = {**attrs, "shape": specs[0].shape}
             if node.op is raw.Const and self.axis(node.outputs[0]) == 0:
@@ -152,7 +154,7 @@ class Rows:
 
 
 def _are_equal(array: Any, count: int) -> bool:
-    """True for so many rows that are all equal."""
+    """True for a constant with so many rows that are all equal."""
     return array.shape[:1] == (count,) and bool((array == array[:1]).all())
 
 
@@ -160,10 +162,10 @@ def _are_equal(array: Any, count: int) -> bool:
 
 
 def _elementwise(rows: Rows, node: Node) -> int:
-    """All operands have their rows at the axis that broadcasting makes the same."""
+    """The rows of all operands are along the axes that broadcasting aligns."""
     rank = len(rows.dims(node.outputs[0]))
     ranks = {len(rows.dims(v)) for v in node.inputs}
-    if node.op is raw.Select and len(ranks) > 1:  # its condition is one of rows
+    if node.op is raw.Select and len(ranks) > 1:  # its condition is a vector of rows
         raise Dependent
     axes: set[int] = set()
     for value in node.inputs:
@@ -185,7 +187,7 @@ def _elementwise(rows: Rows, node: Node) -> int:
 
 
 def _passed(rows: Rows, node: Node) -> int:
-    """The value itself."""
+    """The axis of the operand."""
     return _first_of(rows, node.inputs[0])
 
 
@@ -196,7 +198,7 @@ def _first_of(rows: Rows, value: SymbolicTensor) -> int:
 
 
 def _product(rows: Rows, node: Node) -> int:
-    """Rows by a matrix that they share."""
+    """Rows times a matrix that they share."""
     a, b = node.inputs
     if _first_of(rows, a) != 0 or node.attrs["transpose_a"]:
         raise Dependent
@@ -205,7 +207,7 @@ def _product(rows: Rows, node: Node) -> int:
 
 
 def _slice(rows: Rows, node: Node) -> int:
-    """An index of another axis, or a slice of others."""
+    """An index of another axis, or slices of other axes."""
     source, *where = node.inputs
     for value in where:
         rows.assign_axis(value, SHARED)
@@ -229,7 +231,7 @@ def _slice(rows: Rows, node: Node) -> int:
 
 
 def _whole(node: Node) -> bool:
-    """True for a slice that takes all of the first axis, and leaves it where it is."""
+    """True for a slice that takes all of the first axis, and leaves it first."""
     attrs, strides = node.attrs, node.inputs[3].node
     if attrs["shrink_axis_mask"] & 1 or attrs["new_axis_mask"]:
         return False
@@ -243,7 +245,7 @@ def _whole(node: Node) -> bool:
 
 
 def _along(value: int, *numbers: int) -> Callable[[Rows, Node], int]:
-    """An op along an axis that is a constant: any but that of the rows.
+    """The rule of an op along a constant axis, which must not be that of the rows.
 
     `value` is the input that has rows, `numbers` the one with axes, if any.
     """

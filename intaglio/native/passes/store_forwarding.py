@@ -1,9 +1,9 @@
-"""Variables of a graph that is to be one native function: read at its beginning, written at its end.
+"""Store-to-load forwarding for variables: a native function reads them first and writes them last.
 
-What was assigned is what a later read gives, so that one value goes from op to op; `variable += x`
-becomes an addition. An update of a variable and its slots is one loop then, which writes in
-place. Every other node that reads or writes a variable, by its op or by the graphs it runs, comes
-after what the graph has assigned before it, and before what it assigns afterwards.
+A later read gives the assigned value, so values go from op to op; `variable += x` becomes an
+addition. The update of a variable and its optimizer slots is then one loop that writes in place.
+Every other node that reads or writes a variable, by its op or by the graphs it runs, comes after
+the assignments before it, and before those after it.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ UPDATES: dict[Op, Op] = {
 
 
 def forward_stores(graph: Graph, fuel: Fuel | None = None) -> Graph:
-    """The graph in that order; the same one if it has nothing to do with variables."""
+    """The graph in that order; the same graph if it has no variables."""
     fuel = fuel or Fuel()
     taken = any(v.dtype is resource for n in graph.nodes for v in n.inputs)
     return _Forwarding(graph).graph() if taken and fuel.burn() else graph
 
 
 class _Forwarding:
-    """The new graph while it is built."""
+    """Builds the new graph."""
 
     def __init__(self, graph: Graph) -> None:
         self.old = graph
         self.new = Rewriter(graph)
         self.inputs = {id(v) for v in graph.inputs}
-        self.first: list[Node] = []  # reads of what the graph has not written
-        # By the id of a variable's handle: its value, and the assignment that is still to come.
+        self.first: list[Node] = []  # reads of variables that the graph has not written
+        # By the id of a variable's handle: its value, and the pending assignment.
         self.known: dict[int, SymbolicTensor] = {}
         self.pending: dict[int, Node] = {}
         self.changed: set[int] = set()
 
     def graph(self) -> Graph:
-        """The graph."""
+        """The new graph."""
         placeholders: list[Node] = []
         for node in self.old.nodes:
             if node.outputs and id(node.outputs[0]) in self.inputs:
@@ -61,7 +61,7 @@ class _Forwarding:
         for handle in list(self.pending):
             self._flush(handle)
         self.new.nodes[:0] = [*placeholders, *self.first]
-        # What was computed for assignments that others overwrite is left out.
+        # Operands of assignments that were overwritten are dead.
         return prune(self.new.result())
 
     def _add(self, node: Node) -> None:
@@ -111,7 +111,7 @@ class _Forwarding:
         attrs: dict[str, Any],
         specs: Sequence[Spec],
     ) -> Node:
-        """A node that is emitted later."""
+        """A node derived from `node` that is emitted later."""
         name = self.new.label(node.name)
         return derived(node, inputs, op=op, attrs=attrs, specs=specs, name=name)
 
@@ -129,7 +129,8 @@ class _Forwarding:
                     if writes:
                         self.known.pop(handle, None)
                         self.changed.add(handle)
-        # What it waits for comes before it anyway, or is an effect, which keep their order.
+        # Other control inputs are emitted before it in any case, or are effects, which keep their
+        # order.
         self.new.keep(node, derived(node, inputs) if node.control else None)
 
     def _meant(self, handle: SymbolicTensor) -> Sequence[int]:

@@ -7,12 +7,12 @@ from intaglio.base.dtypes import float32
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.runtime import entry
 
-# The nodes that take each value, by its id; None is the caller.
+# The users of each value, by its id; None is the caller.
 Users = dict[int, list[Node | None]]
 
 
 def users_of(graph: Graph) -> Users:
-    """Who takes what in a graph."""
+    """The users of every value of a graph."""
     users: Users = {}
     for node in graph.nodes:
         for value in node.inputs:
@@ -23,7 +23,7 @@ def users_of(graph: Graph) -> Users:
 
 
 def only_user(value: SymbolicTensor, users: Users) -> Node | None:
-    """The node that takes a value, if no other does."""
+    """The only user of a value, if it has one user."""
     found = users.get(id(value), [])
     node = found[0] if len(found) == 1 else None
     return node if node is not None and not node.control and not node.device else None
@@ -37,5 +37,5 @@ def is_plain(node: Node) -> bool:
 
 
 def is_large(node: Node) -> bool:
-    """The same, for a node that is worth all threads."""
+    """The same, for a node large enough for all threads."""
     return is_plain(node) and (node.outputs[0].spec.count or 0) >= entry.MIN_PARALLEL_ELEMENTS
