@@ -1,11 +1,12 @@
-"""Batch normalisation of float32 images with their channels last, and its gradient, in machine code.
+"""Batch normalisation of float32 images with their channels last, and its gradient, in machine
+code.
 
-Statistics are sums over all rows of an array that has the channels in rows. Those of the
-squares are taken of what is left of the elements when the mean of the first rows is taken away,
-which is near enough the mean of all that nothing is lost: their squares' errors are at most
-those of the variance times the number of rows over that of the first.
+An array is a matrix with one column for each channel. Mean and variance follow from sums over its
+rows of the elements less a pivot, and of their squares: the pivot is the mean of the first rows. It
+is close enough to the mean of all rows that cancellation costs little: the relative error of the
+squares is at most that of the variance times the number of rows over the number of first rows.
 
-What is computed of statistics, a number for each channel, are kernels of a single row.
+Computations on the statistics, one number for each channel, are kernels of a single row.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def forward(
     relu: bool = False,
     wanted: Sequence[int] = range(5),
 ) -> Chain | None:
-    """(x, scale, offset, mean, variance) to those of what FusedBatchNorm gives that are `wanted`.
+    """(x, scale, offset, mean, variance) to those outputs of FusedBatchNorm that are `wanted`.
 
     These are y, with `relu` applied, the statistics to keep and those that the gradient
     takes. In training with a factor of 1 mean and variance are not read, and may be anything.
@@ -70,11 +71,11 @@ def gradient(
     through: str = "",
     same: bool = False,
 ) -> Chain | None:
-    """(d, x, scale, mean, variance) to the gradients by x, scale and offset.
+    """(d, x, scale, mean, variance) to the gradients with respect to x, scale and offset.
 
-    With `through` d is the gradient by relu(y); it is the kind of the sixth argument, from
-    which it follows where relu was zero: its "results", or the "offset". With `same` d is one
-    number, the same everywhere.
+    With `through` d is the gradient with respect to relu(y), and the sixth argument shows where
+    Relu was zero: its "results", or the "offset". With `same` d is a single number, which is
+    broadcast.
     """
     if not fits(rows, channels):
         return None
@@ -102,8 +103,8 @@ def _number(value: float) -> Any:
 
 
 def _statistics(chain: Chain, rows: int, channels: int, epsilon: float, factor: float) -> list[int]:
-    """The statistics to keep, those of the batch, and what distances from the mean are
-    multiplied by: means and variances, twice, and slopes."""
+    """The running statistics, those of the batch, and the slopes: mean and variance, twice, and the
+    factors of the distances from the mean."""
     first = min(BLOCK_BYTES, rows)
     near = chain.then(reductions.reduction("mean", (first, channels), (0,), False), 0)
     near = chain.then(_finite(channels), *near)
@@ -137,9 +138,9 @@ def _statistics(chain: Chain, rows: int, channels: int, epsilon: float, factor: 
 
 
 def _variance(s: Functions, operands: Sequence[Lanes]) -> Lanes:
-    """The mean of squares less the square of the mean, where the first is finite: else it is the variance.
+    """The variance from (mean of squares, mean of squares less squared mean).
 
-    Rounding errors may not make it negative.
+    That is the second, at least zero; infinity where the first is infinite.
     """
     whole, left = operands
     infinite = s.eq(whole, s.const(np.inf, whole))
@@ -147,8 +148,8 @@ def _variance(s: Functions, operands: Sequence[Lanes]) -> Lanes:
 
 
 def _finite(channels: int) -> Chain:
-    """Numbers to themselves, and to 0 where they are infinite or NaN: an infinite element less an
-    infinite number is NaN, and the mean is infinite."""
+    """Numbers unchanged, and 0 for infinities and NaN: a pivot must be finite, or finite elements
+    less the pivot would be infinite or NaN."""
     plan = Plan((1, channels))
     value = plan.new_input("wide")
     difference = _mapped(plan, "sub", value, value)
@@ -162,14 +163,15 @@ def _finite(channels: int) -> Chain:
 
 
 def _slope(channels: int) -> Chain:
-    """(scale, variance, epsilon) to what the distances from the mean are multiplied by."""
+    """(scale, variance, epsilon) to the factor of the distances from the mean: scale /
+    sqrt(variance + epsilon)."""
     plan = Plan((1, channels))
     scale, variance, small = (plan.new_input(f) for f in ("wide", "wide", "number"))
     return _as_single(plan, channels, [_mapped(plan, "div", scale, _root(plan, variance, small))])
 
 
 def _rates(channels: int) -> Chain:
-    """(scale, variance, epsilon) to what they are divided by, turned over, and the same scaled."""
+    """(scale, variance, epsilon) to 1 / sqrt(variance + epsilon), and the same times scale."""
     plan = Plan((1, channels))
     scale, variance, small = (plan.new_input(f) for f in ("wide", "wide", "number"))
     root = _root(plan, variance, small)
@@ -178,8 +180,9 @@ def _rates(channels: int) -> Chain:
 
 
 def _partial_sums(channels: int) -> Chain:
-    """(gradients by offset and by scale, rates, slopes, rows) to what the gradient by x loses
-    everywhere, and for each distance from the mean."""
+    """(gradients with respect to offset and scale, rates, slopes, rows) to the constant that the
+    input gradient is reduced by, and to the factor of the distances from the mean that it is
+    reduced by."""
     plan = Plan((1, channels))
     by_offset, by_scale, rate, slope = (plan.new_input("wide") for _ in range(4))
     count = plan.new_input("number")
@@ -202,7 +205,7 @@ def _root(plan: Plan, variance: Value, small: Value) -> Value:
 
 
 def _mapped(plan: Plan, name: str, *inputs: Value) -> Value:
-    """A step of the builder's."""
+    """The result of an elementwise step named after a method of the builder."""
     return plan.map(lambda s, operands: getattr(s, name)(*operands), *inputs)
 
 
@@ -210,8 +213,10 @@ def _mapped(plan: Plan, name: str, *inputs: Value) -> Value:
 
 
 def moments(rows: int, channels: int) -> Chain:
-    """An array and what its channels are near to, to sums of what is left of the elements when
-    that is taken away, and of its squares; those of infinite elements are NaN."""
+    """(array, pivot) to the sums of the array less the pivot, and of its squares, for each channel.
+
+    The sums of infinite elements are NaN.
+    """
     plan = Plan((rows, channels))
     x, near = plan.new_input("wide"), plan.new_input("columns")
     left = _mapped(plan, "sub", x, near)
@@ -237,7 +242,7 @@ def _normalized(rows: int, channels: int, shape: tuple[int, ...], relu: bool) ->
 def _sums(rows: int, channels: int, through: str, same: bool) -> Chain:
     """(d, x, means, rates) to the sums of d and of d * (x - means) * rates.
 
-    The arguments after it show where relu was zero: its results, or slopes and offsets.
+    The arguments after these show where Relu was zero: its results, or slopes and offsets.
     """
     plan = Plan((rows, channels))
     d, x = plan.new_input("number" if same else "wide"), plan.new_input("wide")
@@ -253,9 +258,9 @@ def _sums(rows: int, channels: int, through: str, same: bool) -> Chain:
 def _input_gradient(
     rows: int, channels: int, shape: tuple[int, ...], through: str, same: bool, training: bool
 ) -> Chain:
-    """(d, x, means, slopes, everywhere, parts) to slopes * d - everywhere - (x - means) * parts.
+    """(d, x, means, slopes, constants, factors) to slopes * d - constants - (x - means) * factors.
 
-    Only in training anything is taken away. The rest as for `_sums`.
+    The last two are subtracted in training only. The other parameters are those of `_sums`.
     """
     plan = Plan((rows, channels))
     d, x = plan.new_input("number" if same else "wide"), plan.new_input("wide")
@@ -273,7 +278,8 @@ def _input_gradient(
 
 
 def _passed(plan: Plan, d: Value, x: Value, mean: Value, through: str) -> Value:
-    """The gradient by the normalised values, from that by the results of relu."""
+    """The gradient with respect to the normalised values, from that with respect to the results of
+    Relu."""
     if not through:
         return d
     if through == "results":
@@ -290,7 +296,7 @@ def _passed(plan: Plan, d: Value, x: Value, mean: Value, through: str) -> Value:
 
 
 def _normal(plan: Plan, x: Value, mean: Value, slope: Value, offset: Value) -> Value:
-    """What is normalised; its bits are the same wherever that is computed."""
+    """The normalised values; the same expression everywhere, so that its bits are the same."""
     return _mapped(plan, "add", _unit(plan, x, mean, slope), offset)
 
 

@@ -1,7 +1,7 @@
-"""CRC-32C of parts of a buffer, by the processor's own instruction for it.
+"""CRC-32C of ranges of a buffer, by the processor's instruction for it.
 
-The instruction takes eight bytes at a time, and one at a time for the rest. Processors without it
-have no kernel: NumPy computes the same numbers (`base/crc32c.py`).
+The instruction takes eight bytes, or one byte for the rest. Processors without it have no kernel:
+NumPy computes the same numbers (`base/crc32c.py`).
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from intaglio.native.runtime import entry
 
 Run = Callable[..., Any]
 
-# Of each kind of processor: the feature, and the instructions for eight bytes and for one, with
-# the types of checksum and data.
+# By architecture: the feature, and the instructions for eight bytes and for one, with the types of
+# checksum and data.
 _INSTRUCTIONS = {
     "x86_64": (
         "sse4.2",
@@ -36,7 +36,7 @@ _ALL_BITS = -1
 
 
 def _step(code: Code, instruction: tuple[str, str, str], crc: str, data: str, stored: str) -> str:
-    """The i32 checksum continued by what is stored at a pointer as an integer of a type."""
+    """The i32 checksum updated by the integer of a type that is stored at a pointer."""
     name, wide, taken = instruction
     value = code.load(stored, data, 1)
     if stored != taken:
@@ -48,7 +48,7 @@ def _step(code: Code, instruction: tuple[str, str, str], crc: str, data: str, st
 
 
 def _checksums() -> Kernel:
-    """Of parts of the bytes, by starts and lengths, the checksums that continue the ones given."""
+    """The checksums of ranges of the bytes, by starts and lengths; each continues a checksum."""
     _, eight, one = _INSTRUCTIONS[jit.MACHINE]
     code = Code("checksums", entry.KERNEL)
     data, starts, lengths, first, words = (
@@ -79,9 +79,9 @@ LIBRARY = Library(lambda: Source([_checksums()]))
 
 
 def checksums() -> Run | None:
-    """(bytes as uint8, starts, lengths, checksums before) to the checksums (uint32) of the parts.
+    """(bytes as uint8, starts, lengths, initial checksums) to the checksums (uint32) of the ranges.
 
-    Parts lie inside of the bytes. None where the processor has no such instruction.
+    Ranges lie inside of the bytes. None where the processor has no such instruction.
     """
     known = _INSTRUCTIONS.get(jit.MACHINE)
     if not entry.AVAILABLE or known is None or not jit.has_feature(known[0]):

@@ -1,8 +1,8 @@
 """Input gradients of convolutions by col2im: gradients of windows are added to their pixels.
 
-Products of a window's gradients with the filters are what the window gives to each of its
-pixels; where windows overlap these are added. So strides leave no lanes idle, however few
-channels the images have: a row of a window is one run of numbers, in the products as in the image.
+The product of a window's gradients with the filters is the window's contribution to each of its
+pixels; contributions of overlapping windows are added. All lanes are used whatever the strides and
+however few the channels: a row of a window is contiguous in the products and in the image.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
 from intaglio.native.runtime import entry
 
-# Elements of the products that a thread holds at a time; up to `ROOM` a single row may have, if
-# there are images for several threads.
+# Elements of the products that a thread buffers; up to the larger limit for a single row, if there
+# are images for several threads.
 INITIAL_COLUMNS, SCRATCH_BYTES = 1 << 15, 1 << 17
-# Up to so many elements all products may be there at once, as one product of matrices.
+# Up to so many elements, all products are buffered and computed as one product of matrices.
 MAX_PRODUCT_ELEMENTS = 1 << 21
-# Filters of so many elements leave the caches while a few rows of windows are worked on.
+# Filters with more elements leave the caches while a few rows of windows are computed.
 LARGE_FILTER_ELEMENTS = 1 << 20
-# The parts that threads share are images. A window has `size` elements; products of `band`
-# rows of windows are held at a time.
+# Threads divide the images. A window has `size` elements; products of `band` rows of windows are
+# buffered at a time.
 DIMS = ("parts", *Geometry._fields, "size", "band")
 
 
@@ -54,14 +54,14 @@ def _zeroed(code: Code, tiles: Tiles, dims: dict[str, str], number: str) -> str:
 def _add(
     code: Code, tiles: Tiles, dims: dict[str, str], products: str, image: str, y: str, rows: str
 ) -> None:
-    """Adds the products of some rows of windows, from row `y` on, to what their pixels have."""
+    """Adds the products of some rows of windows, from row `y` on, to their pixels."""
     line = _times(code, dims, "out_width", "size")
     with code.loop("0", rows) as r, code.loop("0", dims["out_width"]) as x:
         down = code.integer("mul", code.integer("add", y, r), dims["stride_y"])
         top = code.integer("sub", down, dims["top"])
         left = code.integer("mul", x, dims["stride_x"])
         left = code.integer("sub", left, dims["left"])
-        # What of the window's columns is inside the image.
+        # The columns of the window that are inside the image.
         outside = code.integer("sub", 0, left)
         none = code.integer("icmp slt", outside, 0)
         first = code.let(f"select i1 {none}, i64 0, i64 {outside}")
@@ -71,7 +71,7 @@ def _add(
         window = tiles.step(code, tiles.step(code, products, r, line), x, dims["size"])
         with code.loop("0", dims["window_height"]) as i:
             row = code.integer("add", top, i)
-            # Compared as unsigned numbers, rows above the image are too large.
+            # The comparison is unsigned: rows above the image are too large.
             with code.when(code.integer("icmp ult", row, dims["height"])):
                 tap = code.integer("mul", i, dims["window_width"])
                 pixel = code.integer("mul", row, dims["width"])
@@ -96,7 +96,8 @@ def _add_run(code: Code, tiles: Tiles, source: str, target: str, count: str) -> 
 
 
 def _scatter_windows(tiles: Tiles) -> Code:
-    """(gradients, filters transposed) to the images: products of some rows, and their sums."""
+    """(gradients, filters transposed) to the images: products of some rows, which are then
+    scattered."""
     code, kind = Code("col2im", entry.KERNEL), tiles.kind.llvm
     dims = entry.load_dims(code, DIMS)
     scratch = code.let(f"alloca [{SCRATCH_BYTES} x {kind}], align 64")
@@ -122,7 +123,7 @@ def _scatter_windows(tiles: Tiles) -> Code:
 
 
 def _added(tiles: Tiles) -> Code:
-    """The products of all windows to the images."""
+    """Scatters the products of all windows to the images."""
     code = Code("added", entry.KERNEL)
     dims = entry.load_dims(code, DIMS)
     products = code.load("ptr", "%ins", 8)
@@ -163,8 +164,8 @@ def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any],
 def input_gradient_by_rows(
     g: Geometry, dtype: Any = np.float32
 ) -> Callable[[Any, Any], Any] | None:
-    """(filters, gradients) to the input gradient, for windows without gaps; some rows of
-    windows at a time. None where not even one row's products fit."""
+    """(filters, gradients) to the input gradient, for undilated windows, a few rows of windows at a
+    time. None where the products of one row exceed the buffer."""
     size = math.prod(g.window) * g.channels
     row = max(size * g.out_width, 1)
     band = min(g.out_height, INITIAL_COLUMNS // row) or int(g.images > 1 and row <= SCRATCH_BYTES)
@@ -185,8 +186,11 @@ def input_gradient_by_rows(
 def input_gradient_at_once(
     g: Geometry, dtype: Any = np.float32
 ) -> Callable[[Any, Any], Any] | None:
-    """The same by one product of matrices, for few windows: large filters are read once, as they
-    lie. None where the products would be many."""
+    """The same by one product of matrices, for few windows: large filters are read once and in
+    order.
+
+    None where the products exceed the buffer.
+    """
     size = math.prod(g.window) * g.channels
     pixels = g.images * g.out_height * g.out_width
     if not entry.AVAILABLE or g.empty or not g.plain or pixels * size > MAX_PRODUCT_ELEMENTS:

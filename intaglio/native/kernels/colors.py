@@ -1,7 +1,7 @@
-"""Colours of float32 pixels: RGB to HSV and back, hue and saturation adjusted.
+"""Colours of float32 pixels: RGB to HSV and back, adjustment of hue and saturation.
 
-The arithmetic is that of `ops/image/color.py`, step by step, so that results are the same bits. Red, green
-and blue of some pixels are one vector each.
+The arithmetic is that of `ops/image/color.py`, step by step, so that results have the same bits.
+Red, green and blue of a group of pixels are one vector each.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class _Pixels:
     def __init__(self, code: Code, lanes: int, number: str) -> None:
         self.code, self.lanes = code, lanes
         self.kind = "float" if lanes == 1 else f"<{lanes} x float>"
-        # What an adjustment takes: how far a hue is moved, or a factor.
+        # The argument of an adjustment: the shift of the hue, or the factor of the saturation.
         self.number = number if lanes == 1 else code.splat(lanes, "float", number)
 
     def constant(self, value: float) -> str:
@@ -63,7 +63,7 @@ class _Pixels:
         return self.code.let(f"select {kind} {test}, {operands}")
 
     def extreme(self, relation: str, x: str, y: str | float) -> str:
-        """The larger or smaller; NaN if one is."""
+        """The larger or smaller operand by `relation`; NaN if one is."""
         kind = "i1" if self.lanes == 1 else f"<{self.lanes} x i1>"
         first, none = self.test(relation, x, y), self.test("uno", x, x)
         return self.select(self.code.let(f"or {kind} {first}, {none}"), x, y)
@@ -208,7 +208,8 @@ LIBRARIES = {name: Library(lambda name=name: Source([_kernel(name)])) for name i
 
 
 def conversion(name: str) -> Run | None:
-    """(pixels [..., 3] of float32, a number) to pixels: a kind of `CONVERSIONS`."""
+    """(pixels [..., 3] of float32, a number) to pixels, for a name of `CONVERSIONS`; None without a
+    compiler."""
     if not entry.AVAILABLE:
         return None
     LIBRARIES[name].entry(name)

@@ -1,11 +1,11 @@
-"""Convolutions of images in machine code, without a copy of the windows.
+"""Direct convolutions of images in machine code, without im2col.
 
-With channels last, the pixels under a row of a filter follow each other in memory: a row of
-the result is a product of matrices whose left one begins again at each pixel and takes a
-segment from each row of the image. Padded rows are made in cache, some at a time.
+With channels last, the pixels under a row of a filter are contiguous: a row of the result is a
+matrix product whose left rows overlap, each starting one stride after the other, with a segment
+from each row of the image. Padded rows are built in cache, some at a time.
 
-Where windows have gaps along a row each of their pixels is a segment. Windows over volumes
-are several windows over images, one behind the other: their sums are added.
+Where windows are dilated along a row, each of their pixels is a segment. Windows over volumes are
+several windows over images, one behind the other, whose sums are added.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Builder, Kind, Lanes, literal
 from intaglio.native.runtime import entry
 
-# Elements of the padded rows that a thread makes at a time.
+# Elements of the padded rows that a thread buffers.
 STRIPE_BYTES = 1 << 16
 
 
 class Geometry(NamedTuple):
-    """A convolution of channels-last images, or volumes: shapes, strides, what is padded before,
-    and how far apart a window's elements are."""
+    """A convolution of channels-last images, or volumes: shapes, strides, padding before, and
+    dilations."""
 
     images: int
     height: int
@@ -56,17 +56,17 @@ class Geometry(NamedTuple):
     stride_z: int = 1
     front: int = 0
     apart_z: int = 1
-    # Groups of channels and of filters, which see the channels of their own group alone.
+    # The groups of channels and filters; a filter sees the channels of its own group only.
     channel_groups: int = 1
 
     @property
     def plain(self) -> bool:
-        """True for windows over images without gaps."""
+        """True for undilated windows over images."""
         return not self.solid and self.apart_y == self.apart_x == 1
 
     @property
     def empty(self) -> bool:
-        """True if there is nothing to do."""
+        """True if the result or the reduction is empty."""
         return min(*self[:9], self.depth, self.out_depth, self.window_depth) < 1
 
     @property
@@ -99,12 +99,13 @@ class Geometry(NamedTuple):
 
     @property
     def band(self) -> int:
-        """The rows of the result for which padded rows are made at a time; 0: none fit."""
+        """The rows of the result whose padded rows are buffered at a time; 0 if the buffer is too
+        small for one."""
         return min(self.band_rows, 16)
 
     @property
     def band_rows(self) -> int:
-        """The rows of the result whose padded rows fit; 0: none do."""
+        """The rows of the result whose padded rows fit the buffer; 0 if none do."""
         row = self.padded_width * self.channels * self.window_depth
         reach = (self.window_height - 1) * self.apart_y + 1
         rows = STRIPE_BYTES // max(row, 1) - reach
@@ -131,15 +132,17 @@ def clamped(code: Code, tiles: Tiles, value: str, low: str) -> str:
 
 
 class ConvolutionBuilder:
-    """Writes the kernels of convolutions and of their filter gradient."""
+    """Emits the kernels of convolutions and of their filter gradient."""
 
     def __init__(self, kind: Kind) -> None:
         self.tiles = Tiles(kind)
         self.kind = self.tiles.kind.llvm
 
     def stripe(self) -> Code:
-        """Makes `count` padded rows of an image of `rows`, from row `first` on, which may be
-        outside."""
+        """Copies `count` rows of an image of `rows` with their padding, from row `first` on.
+
+        Rows outside of the image are filled with zeros.
+        """
         code = Code(
             "stripe",
             ["ptr %image", "i64 %rows", "ptr %to", "i64 %first", "i64 %count", "ptr %dims"],
@@ -156,7 +159,7 @@ class ConvolutionBuilder:
         with code.loop("0", "%count") as index:
             row = code.integer("add", "%first", index)
             target = self.tiles.step(code, "%to", index, pitch)
-            # Compared as unsigned numbers, rows above the image are too large.
+            # The comparison is unsigned: rows above the image are too large.
             inside = code.integer("icmp ult", row, "%rows")
             outside = code.let(f"xor i1 {inside}, true")
             with code.when(outside):
@@ -181,7 +184,8 @@ class ConvolutionBuilder:
     def forward(self, name: str, finished: bool = False) -> Code:
         """Bands of rows of the result, counted through all images.
 
-        With `finished` a third input is a bias, and what is less than the floor is raised to it.
+        With `finished` a third input is the bias, and results are at least the bound of
+        `relu_bound`.
         """
         code = Code(name, entry.KERNEL)
         dims = entry.load_dims(code, DIMS)
@@ -205,8 +209,8 @@ class ConvolutionBuilder:
     def bands(
         self, code: Code, dims: dict[str, str], images: str, scratch: str
     ) -> Generator[tuple[str, str, str, str]]:
-        """For every band of rows from `from` to `to`, whose padded rows are made: the number of
-        its result, its first row, its rows, and the padded ones."""
+        """For every band of rows from `from` to `to`: the number of its result, its first row, its
+        rows, and the buffer of padded rows."""
         with code.loop("%from", "%to") as part:
             number = code.integer("sdiv", part, dims["bands"])
             band = code.integer("srem", part, dims["bands"])
@@ -216,7 +220,7 @@ class ConvolutionBuilder:
             yield number, y, rows, self.stripes(code, dims, images, scratch, number, y, rows)
 
     def pooled(self, name: str) -> Code:
-        """As `forward`, finished, two rows at a time, which are pooled while they are in cache.
+        """`forward`, finished, two rows at a time, which are pooled while they are in cache.
 
         Outputs are those of `Pooling.results`. Bands have an even number of rows.
         """
@@ -245,7 +249,7 @@ class ConvolutionBuilder:
     def _pool(
         self, code: Code, dims: dict[str, str], pool: Pool, top: str, line: str, at: str
     ) -> None:
-        """Finishes two rows of the result, and pools them to a row."""
+        """Adds the bias to two rows of the result, applies Relu, and pools them to one row."""
         tiles, columns = self.tiles, dims["filters"]
         bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
         low = relu_bound(code, tiles, dims["relu"])
@@ -280,7 +284,8 @@ class ConvolutionBuilder:
         y: str,
         rows: str,
     ) -> str:
-        """Makes the padded rows that some rows of a result see, from row `y` on; gives how many.
+        """Copies the padded rows under some rows of a result, from row `y` on; returns their
+        number.
 
         Results are counted through all images and their depths. A window that is several deep
         covers as many images, whose rows are consecutive.
@@ -323,8 +328,8 @@ class ConvolutionBuilder:
     ) -> None:
         """One row of the result from the padded rows.
 
-        An iteration is what of a window can be segments at the same distances: the rows that it has
-        in an image or, where it has gaps or channels are in groups, the pixels of such a row.
+        One iteration covers the segments of a window at equal distances: its rows in one image or,
+        where it is dilated or channels are in groups, the pixels of one row.
         """
         pitch = self.size(code, dims, "padded_width", "channels")
         top = self.tiles.step(code, scratch[0], code.integer("mul", row, dims["stride_y"]), pitch)
@@ -358,7 +363,7 @@ class ConvolutionBuilder:
                 self.tiles.product(code, across, left, right, target, sizes, first)
 
     def _grouping(self, code: Code, dims: dict[str, str]) -> tuple[str, str, str]:
-        """Whether the rows of a window are consecutive numbers; the channels and filters of a group."""
+        """Whether the rows of a window are contiguous; the channels and the filters of a group."""
         groups = dims["channel_groups"]
         alone, dense = (code.integer("icmp eq", n, 1) for n in (groups, dims["apart_x"]))
         each = [code.integer("sdiv", dims[n], groups) for n in ("channels", "filters")]
@@ -368,7 +373,7 @@ class ConvolutionBuilder:
     def _columns(
         self, code: Code, dims: dict[str, str], each: str
     ) -> Generator[tuple[str, str, str]]:
-        """For some filters of a group at a time: the group, the first of them, and how many."""
+        """For each block of filters within a group: the group, the first filter, and their number."""
         with code.loop("0", dims["channel_groups"]) as group:
             first = code.integer("mul", group, each)
             end = code.integer("add", first, each)
@@ -399,10 +404,10 @@ class ConvolutionBuilder:
                 tiles.write(code, clamped(code, tiles, value, low), pointer, mask)
 
     def filter_gradient(self, name: str) -> Code:
-        """Rows of the filter gradient: sums over all images, in their order.
+        """Rows of the filter gradient: sums over all images, in order.
 
-        A row is a pixel and channel of the window. The padded image is the left matrix,
-        transposed; its segments are the rows of the result's gradient, a band at a time.
+        A row is a pixel and channel of the window. The padded image is the left matrix, transposed;
+        its segments are the rows of the result's gradient, a band at a time.
         """
         code = Code(name, entry.KERNEL)
         dims = entry.load_dims(code, DIMS)
@@ -433,10 +438,10 @@ class ConvolutionBuilder:
         rows: str,
         first: str,
     ) -> None:
-        """What a band adds to the rows from `from` to `to` of the filters' gradient.
+        """Adds the contribution of a band to the rows from `from` to `to` of the filter gradient.
 
-        They are taken by the rows of a window or, where it has gaps or channels are in groups, by its
-        pixels.
+        They are computed by rows of a window or, where it is dilated or channels are in groups, by
+        its pixels.
         """
         pitch = self.size(code, dims, "padded_width", "channels")
         dense, inner, each = self._grouping(code, dims)
@@ -452,7 +457,7 @@ class ConvolutionBuilder:
         iterations = self.size(code, dims, "window_depth", "window_height")
         with code.loop("0", code.integer("mul", iterations, pixels)) as iteration:
             before = code.integer("mul", iteration, depth)
-            # The intersection of this thread's range with this part of the window.
+            # The intersection of this thread's range with these rows of the window.
             start = code.integer("sub", "%from", before)
             low = code.integer("icmp slt", start, 0)
             start = code.let(f"select i1 {low}, i64 0, i64 {start}")
@@ -471,8 +476,8 @@ class ConvolutionBuilder:
 
 
 def rotated(tiles: Tiles, name: str) -> Code:
-    """Filters turned around, their channels exchanged with the columns: the elements from `from`
-    to `to` of their windows."""
+    """Filters rotated by 180 degrees, channels exchanged with columns: the elements `from` to `to`
+    of their windows."""
     code, kind = Code(name, entry.KERNEL), tiles.kind.llvm
     dims = entry.load_dims(code, ("elements", "channels", "filters"))
     channels, columns = dims["channels"], dims["filters"]
@@ -583,9 +588,9 @@ def filter_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any]
 
 
 def transposed(g: Geometry) -> Geometry | None:
-    """The convolution with the filters turned around that gives the input gradient.
+    """The convolution by the rotated filters that computes the input gradient.
 
-    None for strides, and for images padded by more than windows have.
+    None for strides, and for images with more padding than the size of a window.
     """
     if (g.stride_z, g.stride_y, g.stride_x) != (1, 1, 1):
         return None
@@ -608,8 +613,8 @@ def transposed(g: Geometry) -> Geometry | None:
 def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
     """The input gradient: (filters, gradients) to it.
 
-    It is the convolution of the gradients with the filters turned around. None where that
-    would begin inside of the gradients, and for strides.
+    It is the convolution of the gradients with the rotated filters. None where its padding would be
+    negative, and for strides.
     """
     opposite = transposed(g)
     run = opposite and forward(opposite, dtype)

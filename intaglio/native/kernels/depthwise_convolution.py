@@ -1,7 +1,7 @@
 """Depthwise convolutions of channels-last images in machine code.
 
-The kernels are for one filter for each channel. With several (a channel multiplier) the images are
-those whose channels are repeated as often, and the input gradient is summed over the repetitions.
+The kernels have one filter for each channel. With a channel multiplier, images are copied with each
+channel repeated, and the input gradient is summed over the repetitions.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from intaglio.native.runtime import entry
 Run = Callable[[Any, Any], Any]
 Make = Callable[[Windows], Run | None]
 
-# Pixels whose sums are accumulated together: a vector of filters is read once for all of them.
+# Pixels that are accumulated together: a vector of filters is loaded once for all of them.
 PIXELS_PER_STEP = 8
 
 
 def _forward(k: Sliding) -> None:
-    """The sum of every window's products with the filters of its channels."""
+    """The sum of products of every window with the filters of its channels."""
     images, filters = (k.pointer("%ins", i) for i in (0, 1))
     out, code = k.pointer("%outs", 0), k.code
     last = code.integer("sub", k.dims["window_width"], 1)
@@ -40,7 +40,7 @@ def _forward(k: Sliding) -> None:
             down = k.reach(y, "y")
 
             def sums(x: str, across: Window, count: int, c: str, mask: str) -> None:
-                """Of `count` windows side by side, whose elements in the image are the same."""
+                """The sums of `count` adjacent windows whose columns inside the image are the same."""
                 totals = _sums(k, (image, filters), (down, across), count, c, mask)
                 for pointer, total in zip(_beside(k, result, y, x, c, count), totals, strict=True):
                     k.tiles.write(code, total, pointer, mask)
@@ -68,7 +68,7 @@ def _sums(
     c: str,
     mask: str,
 ) -> list[str]:
-    """The sums over a window, and over those beside it, of vectors of channels."""
+    """The sums over a window and adjacent ones, for vectors of channels."""
     (image, filters), (down, across), code = arrays, window, k.code
     zeros = [(k.vector, "zeroinitializer")] * count
     step = code.integer("mul", k.dims["stride_x"], k.dims["channels"])
@@ -91,7 +91,7 @@ def _sums(
 def _filter_gradient(k: Sliding) -> None:
     """The filter gradient, image by image: the sums for each tap of the window.
 
-    A part is a tap.
+    Threads divide the taps.
     """
     images, gradients = (k.pointer("%ins", i) for i in (0, 1))
     out, code, dims = k.pointer("%outs", 0), k.code, k.dims
@@ -123,7 +123,7 @@ def _under(
     c: str,
     mask: str,
 ) -> str:
-    """The sum over an image of the pixels under a tap times gradients."""
+    """The sum over an image of the pixels under a tap times the gradients."""
     (image, gradient), (i, j), code, dims = arrays, tap, k.code, k.dims
     (top, bottom), (left, right) = ranges
     blocks = code.integer("sdiv", code.integer("sub", right, left), PIXELS_PER_STEP)
@@ -156,9 +156,9 @@ def _under(
 
 
 def _input_gradient(k: Sliding) -> None:
-    """The input gradient: what every window gives is added to the pixels that it sees.
+    """The input gradient: the contribution of every window is added to its pixels.
 
-    A tap is applied to a whole row of windows: its filters are read once.
+    A tap is applied to a whole row of windows, so its filters are loaded once.
     """
     filters, gradients = (k.pointer("%ins", i) for i in (0, 1))
     out, code, dims = k.pointer("%outs", 0), k.code, k.dims
@@ -216,12 +216,12 @@ LIBRARY = library(
 )
 
 
-# The dims of the kernels that repeat channels and that sum repetitions; threads share the pixels.
+# The dims of the kernels that repeat channels and that sum repetitions; threads divide the pixels.
 CHANNEL_DIMS = ("pixels", "channels", "multiplier")
 
 
 class _Channels:
-    """Writes a kernel over the channels of pixels that are repeated in one of two arrays."""
+    """Emits a kernel over pixels whose channels are repeated in one of two arrays."""
 
     def __init__(self, name: str) -> None:
         self.code = code = Code(name, entry.KERNEL)
@@ -232,14 +232,15 @@ class _Channels:
         self.repeated = code.integer("mul", self.dims["channels"], self.dims["multiplier"])
 
     def lanes_from(self, first: str) -> str:
-        """The numbers of a vector's elements, of which the first is given."""
+        """The indices of a vector's elements, from `first` on."""
         count = self.tiles.lanes
         steps = ", ".join([f"i64 {i}" for i in range(count)])
         start = self.code.splat(count, "i64", first)
         return self.code.let(f"add {self.indices} {start}, <{steps}>")
 
     def gathered(self, start: str, indices: str, mask: str) -> str:
-        """The elements at a vector of indices from a pointer on; zeros where the mask has no lanes."""
+        """The elements at a vector of indices from a pointer on; zeros in lanes that are masked
+        off."""
         code, tiles, lanes = self.code, self.tiles, self.tiles.lanes
         pointers = code.let(f"getelementptr float, ptr {start}, {self.indices} {indices}")
         return code.call(
@@ -270,7 +271,7 @@ class _Channels:
         return code
 
     def sum(self) -> Code:
-        """The sums over the repetitions of every channel, in their order."""
+        """The sums over the repetitions of every channel, in order."""
         code, tiles, channels = self.code, self.tiles, self.dims["channels"]
         multiplier = code.splat(tiles.lanes, "i64", self.dims["multiplier"])
         with code.loop("%from", "%to") as pixel:
@@ -301,7 +302,7 @@ CHANNELS = Library(
 
 
 def with_multiplier(make: Make, w: Windows, multiplier: int) -> Run | None:
-    """The kernel that `make` gives for images whose channels have so many filters each."""
+    """The kernel of `make` for images with a channel multiplier."""
     run = make(w._replace(channels=w.channels * multiplier))
     if run is None or multiplier == 1:
         return run
@@ -338,7 +339,7 @@ def filter_gradient(w: Windows) -> Callable[[Any, Any], Any] | None:
 def input_gradient(w: Windows) -> Callable[[Any, Any], Any] | None:
     """The input gradient: (filters, gradients) to it.
 
-    Without strides it is the convolution of the gradients with the filters turned around.
+    Without strides it is the convolution of the gradients with the rotated filters.
     """
     if not entry.AVAILABLE or w.empty:
         return None

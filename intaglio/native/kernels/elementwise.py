@@ -1,7 +1,7 @@
-"""Runs graphs of elementwise ops natively: a loop nest is compiled for each pattern of broadcasting.
+"""Compiles graphs of elementwise ops to loop nests, one for each pattern of broadcasting.
 
-Shapes are arguments of the code. What is compiled depends only on the pattern in which the
-operands advance, so a trace with unknown dimensions has one kernel for all of them.
+Lengths are arguments of the code. It depends only on the loops in which each operand advances, so a
+trace with unknown dimensions has one kernel for all of them.
 """
 
 from __future__ import annotations
@@ -32,16 +32,18 @@ from intaglio.opdef.spec import Spec
 from intaglio.runtime import interpreter
 
 Kernel = Callable[..., Any]
-# Shapes that a kernel remembers how to run; when there are more it begins again.
+# Shapes whose loops a kernel has cached; the cache is cleared when full.
 MAX_CACHED_SHAPES = 256
-# What an open dim is taken for before there is a call.
+# The length that is assumed for an unknown dim before the first call.
 UNKNOWN_DIM_ESTIMATE = 64
-# What was compiled, by the forms of graphs, how operands advance, and whether threads share it.
+# Compiled modules, by the form of the graph, the strides of the operands, and whether threads
+# divide the loops.
 _compiled: dict[Any, Any] = {}
 
 
 def canonical_axes(shapes: Sequence[tuple[int, ...]]) -> tuple[Pattern, tuple[int, ...]]:
-    """The loops over the broadcast shapes: neighbouring dims that behave alike are one loop."""
+    """The loops over the broadcast shapes: adjacent dims in which the same operands advance are one
+    loop."""
     pattern, lengths, _ = strided_axes(shapes, [None] * len(shapes))
     innermost = lengths[-1]
     short = pattern.rank > 1 and innermost <= MAX_UNROLLED_ITERATIONS
@@ -51,7 +53,8 @@ def canonical_axes(shapes: Sequence[tuple[int, ...]]) -> tuple[Pattern, tuple[in
 def strided_axes(
     shapes: Sequence[tuple[int, ...]], strides: Sequence[Sequence[int] | None]
 ) -> tuple[Pattern, tuple[int, ...], list[int]]:
-    """`canonical_axes` of operands of which some have strides, in elements; and the strides in the loops.
+    """`canonical_axes` of operands of which some have strides, in elements; and the strides in the
+    loops.
 
     The innermost stride of an operand may be any number.
     """
@@ -91,7 +94,7 @@ class FusedKernel:
 
     def __init__(self, graph: Graph) -> None:
         self._graph = graph
-        # Constants are given to the code, which graphs that differ in them share.
+        # Constants are arguments of the code, so that graphs that differ only in them share it.
         self._numbers = [np.asarray(n) for n in numbers_of(graph)]
         self._form = form(graph, self._numbers)
         self._results = [v.dtype.numpy for v in graph.outputs]
@@ -110,7 +113,8 @@ class FusedKernel:
         return run(*arrays)
 
     def prepare(self, shapes: Sequence[Dims]) -> None:
-        """Compiles the kernel for inputs of these shapes, whose open dims are taken for long ones."""
+        """Compiles the kernel for inputs of these shapes, whose unknown dims are assumed to be
+        long."""
         known = [
             tuple([UNKNOWN_DIM_ESTIMATE if n is None else n for n in d])
             for d in shapes
@@ -120,7 +124,7 @@ class FusedKernel:
             return
         try:
             pattern, dims = canonical_axes(known)
-        except ValueError:  # a call will raise the error
+        except ValueError:  # a call raises the error
             return
         with self._lock:
             self._kernel(pattern, dims)
@@ -245,7 +249,7 @@ def elementwise(
 def exact(
     op: Op, dtypes: tuple[Any, ...], attrs: tuple[tuple[str, Any], ...]
 ) -> Callable[..., Any] | None:
-    """The same; None too if it does not give the bits of the op's kernel."""
+    """The same; None also where it is not bit for bit equal to the op's kernel."""
     node = _node_of(op, [from_numpy(d) for d in dtypes], dict(attrs))
     trial = tried(node)
     return None if trial.reason or trial.approximates else elementwise(op, dtypes, attrs)

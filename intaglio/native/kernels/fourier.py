@@ -1,10 +1,10 @@
 """Fourier transforms of rows and columns, for lengths that are products of small primes.
 
-A transform is a sequence of Stockham's passes: a pass of radix r computes transforms of r elements and
-multiplies them by twiddle factors; the elements come out in order, without a permutation. Real and imaginary
-parts are apart in between, in memory on the stack. Lanes of a vector are neighbouring columns; in
-a row they are neighbouring elements, which the first pass transposes, so that all others
-find them so.
+A transform is a sequence of passes of Stockham's autosort algorithm: a pass of radix r computes
+transforms of r elements and multiplies them by twiddle factors; the elements come out in order,
+without a permutation. Real and imaginary parts are separate in between, on the stack. Lanes of a
+vector are adjacent columns; in a row they are adjacent elements, which the first pass transposes so
+that all other passes use whole vectors.
 """
 
 from __future__ import annotations
@@ -25,25 +25,26 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.runtime import entry
 
 Run = Callable[..., Any]
-# The complex or real position of an element, and how elements are read and written there.
+# Functions that load and store the complex element at an index.
 Load = Callable[[str], Complex]
 Store = Callable[[str, Complex], None]
 
 PRIMES = (3, 5, 7, 11, 13)
 MIN_LANES = 4
-# Two copies of a row, or of columns, are on the stack; those of longer rows are elsewhere.
+# Two copies of a row, or of a block of columns, are on the stack; those of longer rows are in
+# memory that the caller allocates.
 MAX_STACK_BYTES, MAX_BYTES = 1 << 18, 1 << 25
-# Fewer elements than this, and shorter real rows, are not worth a transposed copy.
+# For fewer elements, and for shorter real rows, a transposed copy costs more than it saves.
 MIN_COLUMN_ELEMENTS, MIN_REAL_LENGTH = 1 << 12, 64
-# From so many elements on all threads share the rows.
+# From so many elements on all threads divide the rows.
 MIN_SHARED_ELEMENTS = 1 << 14
 
 
 class Plan(NamedTuple):
-    """A kernel: its elements' type, the length of its complex transforms, and what is around them.
+    """A kernel: its elements' type, the length of its complex transforms, and its layout.
 
-    `inner` is how many columns there are (1: the transforms are of rows). `real` is "forward" or "inverse" where
-    rows are real, of twice the length.
+    `inner` is the number of columns (1: the transforms are of rows). `real` is "forward" or
+    "inverse" where rows are real, of twice the length.
     """
 
     double: bool
@@ -116,26 +117,26 @@ def _roots(size: int, powers: Any, sign: int) -> Any:
 
 
 class _Tables:
-    """Constants of a kernel, one after the other in one array."""
+    """Constants of a kernel, concatenated in one array."""
 
     def __init__(self) -> None:
         self._pieces: list[np.ndarray] = []
         self._size = 0
 
     def add(self, numbers: np.ndarray) -> int:
-        """Adds real numbers; gives the index of the first."""
+        """Adds real numbers; returns the index of the first."""
         start = self._size
         self._pieces.append(numbers.reshape(-1))
         self._size += numbers.size
         return start
 
     def array(self, dtype: Any) -> np.ndarray:
-        """All of them."""
+        """All constants as an array of a dtype."""
         return np.concatenate([*self._pieces, np.zeros(1)]).astype(dtype)
 
 
 class _Builder:
-    """Writes the kernel of a plan."""
+    """Emits the kernel of a plan."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan, self.tables = plan, _Tables()
@@ -181,7 +182,7 @@ class _Builder:
         return Kernel(code, 2, 1 + self.plan.spills)
 
     def _columns(self, number: str) -> None:
-        """A block of columns; the last one begins where it fits."""
+        """A block of columns; the last one starts where it is whole, and overlaps the one before."""
         plan, code = self.plan, self.code
         blocks = -(-plan.inner // plan.lanes)
         outer = code.integer("sdiv", number, blocks)
@@ -190,7 +191,7 @@ class _Builder:
         begin = self._add(self._times(outer, plan.length * plan.inner), column)
 
         def place(at: str) -> str:
-            # In a block, elements of a column are as many apart as there are lanes.
+            # In a block, the elements of a column are as far apart as there are lanes.
             row = code.integer("sdiv", at, plan.lanes)
             return self._add(begin, self._times(row, plan.inner))
 
@@ -239,9 +240,10 @@ class _Builder:
     def _passes(
         self, length: int, radices: Sequence[int], stride: int, load: Load, last: Store, plane: int
     ) -> int:
-        """Passes from `load`, which reads a plane or the input, to `last`, or to a plane if that is real.
+        """Passes from `load`, which reads a plane or the input, to `last`, or to a plane if the
+        rows are real.
 
-        Gives the plane that has the result, if one has.
+        Returns the plane that has the result, if one has.
         """
         keeps = self.plan.real == "forward"
         for i, radix in enumerate(radices):
@@ -274,7 +276,8 @@ class _Builder:
                 store(self._add(to, k * stride), y[k])
 
     def _blocks(self, start: int, stop: int, body: Callable[[str], None]) -> None:
-        """`body` of the first positions of vectors from `start` to `stop`; the last one may overlap."""
+        """Emits `body` for the first positions of vectors from `start` to `stop`; the last may
+        overlap."""
         code, lanes = self.code, self.v.lanes
         with code.loop(str(start), str(stop), lanes) as at:
             body(code.least(at, stop - lanes))
@@ -361,8 +364,8 @@ def transform(
 ) -> Run | None:
     """The function of an array that transforms its last axes; None if there is no kernel for one.
 
-    `kind` is "fft", "ifft", "rfft" or "irfft", and `shape` that of the array. No axis is cut or
-    filled up; the real one of "irfft" has the `length`. Rows may have any length.
+    `kind` is "fft", "ifft", "rfft" or "irfft", and `shape` that of the array. No axis is truncated
+    or padded; the real one of "irfft" has the `length`. Rows may have any length.
     """
     if not entry.AVAILABLE or 0 in shape:
         return None
@@ -382,7 +385,7 @@ def transform(
 
 
 def _chain(kind: str, double: bool, shape: tuple[int, ...], axes: int, last: int) -> Chain | None:
-    """The kernels for all axes, of lengths that have one, one after the other."""
+    """The kernels for all axes, one after the other; None if a length has none."""
     real = {"rfft": "forward", "irfft": "inverse"}.get(kind, "")
     inverse = kind in ("ifft", "irfft")
     rank = len(shape)
@@ -407,7 +410,8 @@ def _chain(kind: str, double: bool, shape: tuple[int, ...], axes: int, last: int
 
 
 def _by_columns(kind: str, double: bool, shape: tuple[int, ...], length: int) -> Run | None:
-    """Rows of a length of small primes that no vector divides, as columns of the transposed array."""
+    """Rows whose length is a product of small primes but no multiple of the lanes, as columns of
+    the transposed array."""
     lead, rows = shape[:-1], math.prod(shape[:-1])
     real = kind in ("rfft", "irfft")
     if rows * length < MIN_COLUMN_ELEMENTS or (real and length < MIN_REAL_LENGTH):

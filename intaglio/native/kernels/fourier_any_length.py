@@ -1,8 +1,8 @@
 """Fourier transforms of rows whose length has a large prime factor, or is odd.
 
-Short rows are multiplied by the matrix of the transform. Longer ones become a convolution with a chirp,
-which transforms of a length that has a kernel compute (L. I. Bluestein, "A linear filtering
-approach to the computation of discrete Fourier transform", IEEE Transactions on Audio and
+Short rows are multiplied by the matrix of the transform. Longer ones become a convolution with a
+chirp, which is computed by transforms of a length that has a kernel (L. I. Bluestein, "A linear
+filtering approach to the computation of discrete Fourier transform", IEEE Transactions on Audio and
 Electroacoustics 18, 1970).
 """
 
@@ -18,14 +18,14 @@ import numpy as np
 from intaglio.native.kernels import matmul
 
 Run = Callable[..., Any]
-# Gives the function of a complex array that transforms its rows: of a shape, and whether inversely.
+# Maps (shape, inverse) to the function that transforms the rows of a complex array of that shape.
 Transform = Callable[[tuple[int, ...], bool], Run | None]
 
-# Rows of so many elements are multiplied by a matrix, if there are enough to read it for.
+# Rows of at most so many elements are multiplied by a matrix, if there are enough of them.
 MAX_MATRIX_LENGTH, MIN_MATRIX_ROWS = 512, 16
-# NumPy is faster for less.
+# NumPy is faster for fewer elements.
 MIN_ELEMENTS = 1 << 12
-# The convolution is of a power of two, or three or five times one.
+# The length of the convolution is a power of two, or three or five times one.
 ODD_FACTORS = (1, 3, 5)
 
 
@@ -49,7 +49,7 @@ def transform(
 
 @functools.lru_cache(maxsize=32)
 def _matrix(kind: str, double: bool, length: int) -> np.ndarray:
-    """The matrix of real numbers that transforms rows of real numbers, real and imaginary ones in turn."""
+    """The real matrix that transforms rows of real numbers, real and imaginary parts interleaved."""
     half = length // 2 + 1
     sign = -1 if kind in ("fft", "rfft") else 1
     inputs = half if kind == "irfft" else length
@@ -59,7 +59,8 @@ def _matrix(kind: str, double: bool, length: int) -> np.ndarray:
     if sign > 0:
         roots /= length
     if kind == "irfft":
-        # Each element stands for its conjugate too, but for the first, and the last of an even length.
+        # Each element represents its conjugate too, except the first, and the last of an even
+        # length.
         roots[1 : (length + 1) // 2] *= 2
     # (re, im) times x + iy: rows of the inputs' parts, columns of the outputs'.
     of_real = np.stack([roots.real, roots.imag], -1)
@@ -95,7 +96,7 @@ def _by_matrix(kind: str, double: bool, shape: tuple[int, ...], length: int) -> 
 
 @functools.lru_cache(maxsize=32)
 def _chirps(double: bool, length: int, size: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
-    """e ** (sign * i pi k**2 / length), and the transform of its conjugate, wrapped to `size`."""
+    """exp(sign * i * pi * k**2 / length), and the transform of its conjugate, wrapped to `size`."""
     k = np.arange(length)
     chirp = np.exp(sign * 1j * np.pi * (k * k % (2 * length)) / length)
     wrapped = np.zeros(size, complex)
@@ -106,7 +107,7 @@ def _chirps(double: bool, length: int, size: int, sign: int) -> tuple[np.ndarray
 
 
 def _sizes(least: int) -> list[int]:
-    """Lengths of convolutions, the shortest first."""
+    """Lengths of convolutions of at least `least`, the shortest first."""
     return sorted(f << max(0, math.ceil(math.log2(least / f))) for f in ODD_FACTORS)
 
 
@@ -143,7 +144,7 @@ def full_spectrum(x: Any, length: int) -> Any:
     half = length // 2 + 1
     full = np.empty((*x.shape[:-1], length), x.dtype)
     full[..., :half] = x
-    # What a real row cannot have is left out.
+    # The imaginary parts that a real row cannot have are ignored.
     full[..., 0] = x[..., 0].real
     if length % 2 == 0:
         full[..., half - 1] = x[..., half - 1].real

@@ -1,4 +1,4 @@
-"""Vectors of complex numbers whose parts are apart, and transforms of a few of them in registers."""
+"""Butterflies: vectors of complex numbers with separate parts, and short transforms in registers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Complex(NamedTuple):
 
 
 class Vectors:
-    """Writes operations on vectors of floats of one kind."""
+    """Emits operations on vectors of floats of one type."""
 
     def __init__(self, code: Code, kind: str, lanes: int) -> None:
         self.code, self.kind, self.lanes = code, kind, lanes
@@ -33,7 +33,8 @@ class Vectors:
         return f"0x{struct.unpack('Q', struct.pack('d', value))[0]:016X}"
 
     def op(self, word: str, x: str, y: str, lanes: int = 0) -> str:
-        """An operation on vectors, or on scalars if there is one lane; products and sums may fuse."""
+        """An operation on vectors, or on scalars if there is one lane; `contract` may fuse products
+        and sums."""
         kind = self.kind if lanes == 1 else self.type
         return self.code.let(f"{word} contract {kind} {x}, {y}")
 
@@ -61,7 +62,7 @@ class Vectors:
         return Complex(self.op("fmul", x.re, by), self.op("fmul", x.im, by))
 
     def _rotated(self, x: Complex, angle: float) -> Complex:
-        """x times e ** (2 pi i * angle); the angle is a part of a full one."""
+        """x * exp(2 pi i * angle); the angle is a fraction of a full circle."""
         eighth = round(8 * (angle % 1), 9)
         if eighth == 0:
             return x
@@ -78,7 +79,7 @@ class Vectors:
     # -- transforms ----------------------------------------------------------------------------
 
     def transform(self, x: list[Complex], sign: int) -> list[Complex]:
-        """The transform of a few numbers in each lane, with e ** (sign * i ...)."""
+        """The transform of a few numbers in each lane, with exp(sign * i ...)."""
         size = len(x)
         if size == 1:
             return x
@@ -114,7 +115,7 @@ class Vectors:
         return result
 
     def _of_prime(self, x: list[Complex], sign: int) -> list[Complex]:
-        """An odd number of them: pairs of elements that have conjugate factors."""
+        """A transform of odd length: pairs of elements with conjugate factors are combined."""
         size = len(x)
         half = (size - 1) // 2
         sums = [self.add(x[j], x[size - j]) for j in range(1, half + 1)]
@@ -148,7 +149,7 @@ class Vectors:
         )
 
     def _zipped(self, x: str, y: str) -> tuple[str, str]:
-        """The lanes of two vectors in turn: the first halves, the second halves."""
+        """The interleaved lanes of two vectors: the first halves, and the second halves."""
         n = self.lanes
         orders = ([i // 2 + i % 2 * n + start for i in range(n)] for start in (0, n // 2))
         low, high = (self.shuffle(x, y, order) for order in orders)
@@ -163,7 +164,7 @@ class Vectors:
         return found
 
     def transposed(self, x: list[Complex]) -> list[Complex]:
-        """As many vectors as there are lanes: lane i of vector j becomes lane j of vector i."""
+        """The transposed square: lane i of vector j becomes lane j of vector i."""
         parts = [self._rows([v.re for v in x]), self._rows([v.im for v in x])]
         return [Complex(re, im) for re, im in zip(*parts, strict=True)]
 
@@ -182,7 +183,7 @@ class Vectors:
         self.code.do(f"store {self.type} {x}, ptr {there}, align {self.bytes}")
 
     def load_apart(self, pointer: str, distance: int, at: str) -> Complex:
-        """Numbers whose imaginary parts are so many elements behind their real ones."""
+        """Numbers whose imaginary parts are `distance` elements behind their real ones."""
         behind = self.code.integer("add", at, distance)
         return Complex(self._load(pointer, at), self._load(pointer, behind))
 
@@ -192,7 +193,7 @@ class Vectors:
         self._store(pointer, self.code.integer("add", at, distance), x.im)
 
     def load_pairs(self, pointer: str, at: str) -> Complex:
-        """Numbers that are pairs in memory, from number `at` on."""
+        """Numbers that are interleaved pairs in memory, from number `at` on."""
         first = self.code.integer("mul", at, 2)
         low = self._load(pointer, first)
         high = self._load(pointer, self.code.integer("add", first, self.lanes))
@@ -203,23 +204,23 @@ class Vectors:
         )
 
     def store_pairs(self, pointer: str, at: str, x: Complex) -> None:
-        """Stores numbers as pairs."""
+        """Stores numbers as interleaved pairs."""
         first = self.code.integer("mul", at, 2)
         low, high = self._zipped(x.re, x.im)
         self._store(pointer, first, low)
         self._store(pointer, self.code.integer("add", first, self.lanes), high)
 
     def scalar_at(self, pointer: str, at: str) -> str:
-        """One element."""
+        """The element at an index."""
         return self.code.load(self.kind, self.code.at(self.kind, pointer, at), self.bytes)
 
     def store_scalar(self, pointer: str, at: str, re: str, im: str) -> None:
-        """Stores one complex number."""
+        """Stores one complex number as a pair."""
         first = self.code.integer("mul", at, 2)
         for offset, part in enumerate((re, im)):
             there = self.code.at(self.kind, pointer, self.code.integer("add", first, offset))
             self.code.do(f"store {self.kind} {part}, ptr {there}, align {self.bytes}")
 
     def broadcast(self, pointer: str, at: str) -> str:
-        """One element in every lane."""
+        """The element at an index, in every lane."""
         return self.code.splat(self.lanes, self.kind, self.scalar_at(pointer, at))

@@ -1,12 +1,12 @@
-"""Reductions of what elementwise ops give, in one loop nest: nothing in between is stored.
+"""Reductions with fused elementwise producers, in one loop nest that stores no intermediate arrays.
 
-The loops are those of the arrays before the reductions: neighbouring dims that behave alike are
-one. Two of them have a part of their own. The *vector loop* is the innermost one or, if that has few
-iterations, the one around it; the short innermost one is then unrolled, and the elements that
-lie side by side along it are separated in registers. So rows of three numbers are summed sixteen at
-a time. The loops that results keep are outermost, and threads share their iterations; then come
-the reduced ones with their sums in registers. Long reductions are cut into chunks, whose results are
-reduced by a second kernel (`reductions.py`).
+The loops are those of the arrays before the reductions; adjacent dims in which the same operands
+advance are one loop. The *vector loop* is the innermost one or, if that has few iterations, the one
+around it; the short innermost loop is then unrolled, and the elements that are adjacent along it
+are deinterleaved in registers. So rows of three numbers are summed sixteen at a time. The loops
+over elements of the results are outermost, and threads divide their iterations; then come the
+reduced loops with their accumulators in registers. Long reductions are divided into chunks, whose
+results are reduced by a second kernel (`reductions.py`).
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from intaglio.native.llvm.vectors import BOOL, FLOAT, Builder, Kind, Lanes, kind
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 
-# Iterations of an innermost loop that are written out.
+# Iterations of an innermost loop that is unrolled.
 MAX_UNROLLED_ITERATIONS = 16
-# Terms of one sum, in each lane, and the fewest elements that are a chunk.
+# The most terms of one sum, in each lane; and the fewest elements of a chunk.
 MAX_CHAIN_TERMS = 1 << 10
 MIN_CHUNK_ELEMENTS = 1 << 13
-# The parts into which what results do not divide is cut, for threads.
-PARTS = 16
+# Loops over results that have fewer parts are divided further, into slices and chunks.
+MIN_PARTS = 16
 
 
 class Loops(NamedTuple):
-    """The loop nest: for each input the loops in which it advances, and those that results keep."""
+    """The loop nest: for each input the loops in which it advances, and the loops over the results."""
 
     moves: tuple[tuple[bool, ...], ...]
     kept: tuple[bool, ...]
-    # The iterations of the innermost loop where they are written out, else 0.
+    # The iterations of the innermost loop where it is unrolled, else 0.
     unrolled: int
 
     @property
@@ -49,12 +49,12 @@ class Loops(NamedTuple):
 
     @property
     def outer(self) -> list[int]:
-        """The loops that results keep, without the two innermost ones."""
+        """The loops over the results, without the two innermost ones."""
         return [i for i in range(self.vector) if self.kept[i]]
 
     @property
     def reduced(self) -> list[int]:
-        """The reduced loops, the outermost first; not the one that is unrolled."""
+        """The reduced loops, the outermost first; without the unrolled one."""
         return [i for i in range(self.vector + 1) if not self.kept[i]]
 
 
@@ -62,7 +62,7 @@ class Ranges(NamedTuple):
     """How the work is divided: the dims of the kernel before those of the loops."""
 
     parts: int
-    slices: int  # of the vector loop, if results keep it
+    slices: int  # of the vector loop, if it is over results
     slice: int
     chunks: int  # of the outermost reduced loop
     chunk: int
@@ -77,13 +77,13 @@ def loops_of(
 
 
 def ranges_of(loops: Loops, dims: Sequence[int], lanes: int) -> Ranges:
-    """How the loops are divided, by their lengths alone: not by the number of threads."""
+    """How the loops are divided: determined by their lengths, not by the number of threads."""
     outer = math.prod([dims[i] for i in loops.outer])
     vector = dims[loops.vector]
     slices, columns = 1, vector
-    if loops.kept[loops.vector] and outer < PARTS:
+    if loops.kept[loops.vector] and outer < MIN_PARTS:
         step = 4 * lanes
-        columns = step * -(-vector // (step * -(-PARTS // outer)))
+        columns = step * -(-vector // (step * -(-MIN_PARTS // outer)))
         slices = -(-vector // columns)
     chunks, chunk = 1, 1
     if loops.reduced:
@@ -93,18 +93,18 @@ def ranges_of(loops: Loops, dims: Sequence[int], lanes: int) -> Ranges:
         side_by_side = 1 if loops.kept[loops.vector] else 4 * lanes
         whole = math.prod(dims)
         wanted = -(-terms // (MAX_CHAIN_TERMS * side_by_side))
-        if outer * slices < PARTS:
-            wanted = max(wanted, min(PARTS, whole // MIN_CHUNK_ELEMENTS))
+        if outer * slices < MIN_PARTS:
+            wanted = max(wanted, min(MIN_PARTS, whole // MIN_CHUNK_ELEMENTS))
         chunk = -(-dims[first] // max(1, min(wanted, dims[first])))
         chunks = -(-dims[first] // chunk)
     return Ranges(outer * slices * chunks, slices, columns, chunks, chunk)
 
 
 class FusedReduction:
-    """Writes the kernel of reductions of a graph's outputs, `hows[i]` of the i-th.
+    """Emits the kernel that reduces a graph's outputs, the i-th by `hows[i]`.
 
-    It takes the graph's inputs and then the `numbers`, constants of the graph. Its results are of the
-    `kinds` that are accumulated: 16-bit floats as float32.
+    It takes the graph's inputs and then the `numbers`, constants of the graph. Its results are of
+    the types that are accumulated: 16-bit floats as float32.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class FusedReduction:
         values = [kind_of(v.dtype.numpy) for n in graph.nodes for v in n.outputs]
         self.lanes = jit.WIDTH // max([k.width for k in (*self.inputs, *self.kinds, *values)])
         self.memory = VectorMemory(self.code, self.lanes)
-        # Sums side by side for each result: one for each unrolled iteration that it keeps.
+        # The accumulators of each result: one for each unrolled iteration that it does not reduce.
         self.slots = loops.unrolled if loops.unrolled and loops.kept[-1] else 1
         instructions = instructions_of(graph, self.inputs, self.lanes, numbers)
         self.cost = instructions.executed
@@ -131,7 +131,7 @@ class FusedReduction:
         self.vectors = self._vectors_per_step()
 
     def _vectors_per_step(self) -> int:
-        """The vectors that go through the body together, for whose sums there are registers."""
+        """The vectors of one iteration, for whose accumulators there are registers."""
         if self.once:
             return 1
         sums = len(self.kinds) * self.slots
@@ -159,7 +159,7 @@ class FusedReduction:
         return self.code.load("ptr", self.code.at("ptr", array, str(index)), 8)
 
     def _strides(self, moves: tuple[bool, ...]) -> list[str]:
-        """The elements by which an operand advances in each loop; nothing where it stays."""
+        """The elements by which an operand advances in each loop; 0 where it is broadcast."""
         strides, stride = [""] * len(moves), "1"
         for i in reversed(range(len(moves))):
             if moves[i]:
@@ -168,7 +168,7 @@ class FusedReduction:
         return strides
 
     def _part(self, part: str, pointers: list[str], outs: list[str]) -> None:
-        """One iteration of the loops that results keep, or one slice of them, for a chunk."""
+        """One iteration of the loops over results, or one slice of them, for one chunk."""
         code, loops, dims = self.code, self.loops, self.dims
         columns = code.integer("srem", part, dims["slices"])
         rest = code.integer("sdiv", part, dims["slices"])
@@ -222,7 +222,7 @@ class FusedReduction:
                     self.memory.write_apart(kind, there, slot, self.slots, name, mask)
 
     def _advanced(self, pointers: list[str], loop: int, index: str) -> list[str]:
-        """Where the operands are in an iteration of a loop."""
+        """The pointers of the operands in an iteration of a loop."""
         code = self.code
         return [
             code.at(kind.memory, pointer, code.integer("mul", index, strides[loop]))
@@ -236,7 +236,7 @@ class FusedReduction:
     def _reduced(
         self, levels: list[int], pointers: list[str], sums: list[str], vectors: int = 1
     ) -> list[str]:
-        """The sums after all iterations of some loops."""
+        """The accumulators after all iterations of some loops."""
         code, loops = self.code, self.loops
         if not levels:
             return self._joined(pointers, self.at, vectors, self.mask, sums)
@@ -280,7 +280,7 @@ class FusedReduction:
         return rest.values
 
     def _narrowed(self, wide: list[str], sums: list[str]) -> list[str]:
-        """The sums of groups of vectors, as single ones, joined with those so far."""
+        """The accumulators of groups of vectors combined into single ones, and with those before."""
         found: list[str] = []
         for number in range(len(self.kinds)):
             for slot in range(self.slots):
@@ -299,7 +299,7 @@ class FusedReduction:
     def _joined(
         self, pointers: list[str], at: str, vectors: int, mask: str, sums: list[str]
     ) -> list[str]:
-        """The sums with what an iteration of the vector loop adds, for so many vectors."""
+        """The accumulators after an iteration of the vector loop, for so many vectors."""
         s = Functions(self.code, self.lanes, vectors)
         reads = [
             self._operands(i, pointer, at, vectors, mask) for i, pointer in enumerate(pointers)
@@ -327,7 +327,7 @@ class FusedReduction:
     def _operands(
         self, index: int, pointer: str, at: str, vectors: int, mask: str
     ) -> list[list[str]]:
-        """What an input is in some vectors: for each a list of one, or of all unrolled iterations."""
+        """The vectors of an input: for each vector a list of one, or of all unrolled iterations."""
         code, kind, moves = self.code, self.inputs[index], self.loops.moves[index]
         unrolled = self.loops.unrolled
         inner = bool(unrolled) and moves[-1]
@@ -351,7 +351,7 @@ class FusedReduction:
     # -- sums -------------------------------------------------------------------------------
 
     def _types(self, vectors: int) -> list[str]:
-        """The LLVM types of the sums: of each result, slot and vector."""
+        """The LLVM types of the accumulators: of each result, slot and vector."""
         return [
             f"<{self.lanes} x {kind.llvm}>"
             for kind in self.kinds
@@ -367,7 +367,7 @@ class FusedReduction:
         ]
 
     def _identity(self, s: Builder, number: int) -> Lanes:
-        """What changes nothing of a result."""
+        """The identity element of a reduction."""
         kind = self.kinds[number]
         return s.constant(identity(self.hows[number], kind), kind)
 
@@ -391,7 +391,7 @@ class FusedReduction:
         return s.div(total, Lanes(kind, (vector,) * len(total.names)))
 
     def _store_folded(self, sums: list[str], outs: list[str]) -> None:
-        """Stores what the lanes of each sum join to."""
+        """Stores the reduction of the lanes of each accumulator."""
         code = self.code
         for number, (kind, out) in enumerate(zip(self.kinds, outs, strict=True)):
             for slot in range(self.slots):
@@ -406,7 +406,7 @@ class FusedReduction:
                 code.do(f"store {kind.memory} {one}, ptr {pointer}, align {kind.bytes}")
 
     def _folded(self, number: int, total: Lanes) -> Lanes:
-        """All lanes of a vector joined in its first."""
+        """The reduction of all lanes of a vector, in its first lane."""
         half, vector = self.lanes // 2, f"<{self.lanes} x {total.kind.llvm}>"
         while half:
             order = ", ".join([f"i32 {i % half + half}" for i in range(self.lanes)])

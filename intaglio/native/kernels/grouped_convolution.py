@@ -1,7 +1,7 @@
 """Convolutions whose channels are in groups: a filter sees the channels of its own group.
 
-A group of few filters would leave lanes idle. Several such groups are computed as one, whose filters
-are zero for the channels of the others: as many multiplications, of whole vectors.
+A group of few filters would leave lanes idle. Several such groups are computed as one, with
+block-diagonal filters: as many instructions, on whole vectors.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from intaglio.native.runtime import entry
 from intaglio.ops.nn.convolution_by_taps import multiplies_padding
 
 Run = Callable[..., Any]
-# The kernel of a convolution of all channels with filters that see all of them.
+# The kernel of an ungrouped convolution.
 Whole = Callable[[], Run | None]
 
 DIMS = ("elements", "count", "channels", "filters", "merged")
-# Groups that may be computed as one where there is no kernel for parts.
+# The most groups that are merged where there is no kernel for groups.
 MAX_GROUPS_AS_ONE = 8
 
 
 class Groups(NamedTuple):
-    """How many groups there are, the channels and filters of each, and how many are one part."""
+    """The number of groups, the channels and filters of each, and how many are merged into one."""
 
     number: int
     channels: int
@@ -43,12 +43,12 @@ class Groups(NamedTuple):
 
     @property
     def parts(self) -> int:
-        """The groups that are computed."""
+        """The number of merged groups."""
         return self.number // self.merged
 
 
 def _groups(g: Geometry, count: int, columns: int, dtype: Any) -> Groups:
-    """As many groups in one as their results, `columns` of each, have lanes in a vector."""
+    """Merges as many groups as their results, `columns` of each, have lanes in a vector."""
     lanes = jit.WIDTH // np.dtype(dtype).itemsize
     merged = max(
         [n for n in range(1, count + 1) if count % n == 0 and (n == 1 or n * columns <= lanes)]
@@ -88,7 +88,7 @@ def filter_gradient(g: Geometry, count: int, dtype: Any, whole: Whole) -> Run | 
 def input_gradient(g: Geometry, count: int, dtype: Any, whole: Whole) -> Run | None:
     """The input gradient: (filters, gradients) to it.
 
-    Without strides it is the convolution of the gradients with the filters turned around.
+    Without strides it is the convolution of the gradients with the rotated filters.
     """
     groups = _groups(g, count, g.channels // count, dtype)
     opposite = convolution.transposed(_divided(g, groups))
@@ -111,7 +111,7 @@ def input_gradient(g: Geometry, count: int, dtype: Any, whole: Whole) -> Run | N
 
 
 def _chained(run: Run, steps: Callable[[Chain, Run], list[int]]) -> Run:
-    """A kernel of two arrays as part of a chain."""
+    """A kernel of two arrays as a step of a chain."""
 
     def chained(run: Run) -> Run:
         chain = Chain(2)
@@ -139,8 +139,9 @@ def _rearranged(name: str, g: Geometry, groups: Groups, dtype: Any) -> Run:
 
 
 def _rearranging(name: str, kind: Kind) -> Code:
-    """For the elements of windows from `from` to `to`: filters of groups as block-diagonal matrices of
-    merged ones, the same rotated with channels exchanged with columns, or the blocks of such matrices."""
+    """Emits a kernel over the elements `from` to `to` of windows, by `name`: filters of groups to
+    block-diagonal filters of merged groups; the same, rotated and with channels exchanged with
+    columns; or the blocks of such filters."""
     code = Code(name, entry.KERNEL)
     dims = entry.load_dims(code, DIMS)
     count, channels, filters, merged = (dims[n] for n in DIMS[1:])
@@ -153,7 +154,7 @@ def _rearranging(name: str, kind: Kind) -> Code:
         return code.integer("add", code.integer("mul", at, columns), column)
 
     def within(group: str, size: str, number: str) -> str:
-        """The number of a channel among those of the groups that are one."""
+        """The index of a channel within the merged groups."""
         place = code.integer("srem", group, merged)
         return code.integer("add", code.integer("mul", place, size), number)
 

@@ -1,7 +1,7 @@
 """Convolutions as one product of matrices (im2col): windows are copied to consecutive rows.
 
-That pays where the copies are little beside the product: of windows of one pixel that leave pixels
-out, and of few pixels of many channels, whose filters are larger than the images.
+It is used where the copies are small beside the product: for 1x1 windows with strides, and for few
+pixels of many channels, whose filters are larger than the images.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from intaglio.native.kernels.sequence import Chain
 from intaglio.native.llvm.builder import Code
 from intaglio.native.runtime import entry
 
-# The parts that threads share are windows; `bytes` are a pixel's.
+# Threads divide the windows; `bytes` is the size of a pixel.
 DIMS = (
     "parts",
     "height",
@@ -64,7 +64,7 @@ def _copied() -> Code:
             to = code.at("i8", target, to)
             down = code.integer("add", top, code.integer("mul", i, dims["apart_y"]))
             across = code.integer("add", left, code.integer("mul", j, dims["apart_x"]))
-            # Compared as unsigned numbers, indices before the first are too large.
+            # The comparison is unsigned: indices before the first are too large.
             there = [
                 code.integer("icmp ult", down, dims["height"]),
                 code.integer("icmp ult", across, dims["width"]),
@@ -86,7 +86,7 @@ LIBRARY = Library(lambda: Source([Kernel(_copied(), 1)]))
 
 
 def skips(g: Geometry) -> bool:
-    """True for windows of one pixel that leave pixels out, over images that are not padded."""
+    """True for 1x1 windows with strides over images without padding."""
     inside = g.top == g.left == 0 and (g.out_height - 1) * g.stride_y < g.height
     one = g.window_height == g.window_width == 1 and not g.solid
     strides = (g.stride_y, g.stride_x) != (1, 1)
@@ -110,14 +110,14 @@ def filter_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any]
 
 
 def _matrix(g: Geometry) -> tuple[int, int]:
-    """The windows, and the elements of each."""
+    """The number of windows, and the elements of each."""
     return math.prod(g.shape[:-1]), math.prod(g.window) * g.channels
 
 
 def _chained(
     g: Geometry, product: Callable[..., Any], dtype: Any
 ) -> Callable[[Any, Any], Any] | None:
-    """What copies the windows and multiplies them with the other array."""
+    """Copies the windows and multiplies them with the other array."""
     if not entry.AVAILABLE or g.empty or g.solid:
         return None
     run = product(dtype=dtype)

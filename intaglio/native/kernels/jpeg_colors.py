@@ -1,8 +1,9 @@
-"""Pixels of JPEG files from brightness and two colours, of which neighbouring pixels share one.
+"""Chroma upsampling of JPEG images and conversion from YCbCr to RGB.
 
-Rows are Y, Cb, Cr as a decoder gives them: every colour stands at all pixels it was stored for.
-Colours are smoothed across and down, and pixels become RGB, in the integers of the IJG's
-library. Some pixels of a row are one vector; those at its ends are computed one by one.
+Rows are Y, Cb, Cr as a decoder returns them: a chroma sample is repeated at all pixels that share
+it. Chroma is smoothed horizontally and vertically, and pixels become RGB, in the integer arithmetic
+of the IJG's library. A vector has consecutive pixels of a row; those at its ends are computed one
+by one.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ from intaglio.ops.image.jpeg import BLUE, GREEN_BLUE, GREEN_RED, HALF, RED
 
 Run = Callable[..., Any]
 
-# How many pixels across and down share a colour; the kernels that there are.
+# The supported subsampling factors, (horizontal, vertical).
 FACTORS = ((2, 1), (2, 2), (1, 2))
 PIXELS = 16
-# A vector reads the colours of two pixels before its own, in so many bytes.
+# A vector reads the chroma from two pixels before its own on, in so many bytes.
 LEAD, BYTES = 2, 64
-# A thread needs a nanosecond for a pixel. For fewer it waits longer for another one than it would
-# take itself, and files are often decoded several at a time.
+# A thread takes one nanosecond for a pixel. Below this number waking another one takes longer, and
+# files are often decoded several at a time.
 MIN_SHARED_PIXELS = 1 << 19
 DIMS = ("height", "width", "columns", "rows")
 
 
 class _Pixels:
-    """Integer arithmetic of one pixel (i32), or of a vector of them."""
+    """Integer arithmetic of one pixel (i32), or of a vector of pixels."""
 
     def __init__(self, code: Code, lanes: int) -> None:
         self.code = code
@@ -48,7 +49,7 @@ class _Pixels:
         return self.code.let(f"{instruction} {self.kind} {x}, {other}")
 
     def weighted(self, near: str, far: str) -> str:
-        """Three parts of the nearer and one of the farther."""
+        """Three times the nearer sample plus the farther one."""
         return self.do("add", self.do("mul", near, 3), far)
 
     def byte(self, x: str) -> str:
@@ -109,7 +110,10 @@ class _Rows:
         return self.code.at("i8", base, self.code.integer("mul", y, bytes_))
 
     def _rows_of(self, y: str) -> tuple[list[str], str]:
-        """The rows with the nearer and the farther colours; 2 in a lower row, 1 in an upper one."""
+        """The rows with the nearer and the farther chroma samples, and the rounding bias.
+
+        The bias is 2 in a lower row and 1 in an upper one, as in the IJG's library.
+        """
         code = self.code
         if self.down == 1:
             return [self._row(self.ins, y)], "1"
@@ -122,7 +126,7 @@ class _Rows:
         return rows, code.let(f"trunc i64 {code.integer('add', odd, 1)} to i32")
 
     def _smoothed(self, p: _Pixels, parts: list[list[str]], bias: str) -> str:
-        """A colour from those of the nearer and farther column (if any) in each of the rows."""
+        """Chroma from the samples of the nearer and farther column (if any) in each of the rows."""
         columns = [p.weighted(*rows) if len(rows) == 2 else rows[0] for rows in parts]
         total = p.weighted(*columns) if len(columns) == 2 else columns[0]
         both = self.across == self.down == 2
@@ -225,9 +229,10 @@ LIBRARIES = {
 
 
 def smoothing(across: int, down: int) -> Run | None:
-    """Planes [height, width, 3] of Y, Cb, Cr (uint8) to RGB, with colours shared by so many pixels.
+    """Planes [height, width, 3] of Y, Cb, Cr (uint8) to RGB, with the given subsampling factors.
 
-    Each is at the first pixel of those that share it. None for factors that are never smoothed.
+    A chroma sample is at the first pixel of those that share it. None for factors without
+    smoothing.
     """
     if not entry.AVAILABLE or (across, down) not in FACTORS:
         return None

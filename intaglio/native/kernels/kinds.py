@@ -1,7 +1,7 @@
-"""The kinds of kernels for large arrays, for eager and traced calls, each imported on its first use.
+"""The table of kernels for large arrays, for eager and traced calls; modules are imported on first
+use.
 
-The first call of a program waits for the modules that write its kernel: it should not wait for
-those of others.
+The first call of a program waits only for the modules that emit its kernel.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ KINDS = {
 }
 
 
-# Kinds that there are for 16-bit floats, with the dtype's name before them.
+# Kinds that exist for 16-bit floats, under the dtype's name and their own.
 _SHORT = {
     "convolution": "selection:short_forward",
     "convolution filter gradient": "selection:short_filter_gradient",
@@ -100,13 +100,13 @@ KINDS.update(
 
 @functools.lru_cache(maxsize=1024)
 def select(kind: str, *description: Any) -> Run | None:
-    """The kernel of a kind, by the shapes of its arrays and how windows slide.
+    """The kernel of a kind for a description: shapes of arrays, and the axes of windows.
 
     None if there is none, or the compiler failed, of which one warning is given for the kind.
     """
     try:
         return KINDS[kind](*description)
-    except background.NotCompiled:  # it is asked for again
+    except background.NotCompiled:  # the caller asks again at a later call
         raise
     except Exception as e:
         fallback.failed(f"The kernel {kind!r}", e, "is NumPy's")

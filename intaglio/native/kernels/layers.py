@@ -1,8 +1,8 @@
-"""Kernels of `_FusedLayers` nodes: a layer of a network with what comes after it.
+"""Kernels of `_FusedLayers` nodes: a layer of a network and the ops after it.
 
-A convolution adds its bias, goes through Relu and is pooled while its results are in registers or
-in cache. The gradient of a pooling of 2x2 goes through that of the Relu before it, and is summed
-for the bias. Batch normalisations are those of `native/kernels/normalization_layers.py`.
+A convolution adds its bias, applies Relu and pools while its results are in registers or in cache.
+The gradient of a 2x2 pooling includes that of the Relu before it, and its sum for the bias. Batch
+normalisations are those of `native/kernels/normalization_layers.py`.
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ def kernel(body: Graph) -> Run | None:
 
 
 def convolution(node: Node, relu: bool, pooling: Pooling | None = None) -> Run | None:
-    """The kernel of a convolution with its bias, Relu and a pooling after it; None if there is none."""
+    """The kernel of a convolution with its bias, Relu and a pooling after it; None if there is
+    none."""
     x, filters = (v.dims for v in node.inputs)
     assert shapes.known(x)
     assert shapes.known(filters)
@@ -52,12 +53,13 @@ def convolution(node: Node, relu: bool, pooling: Pooling | None = None) -> Run |
 
 
 def pooling_after(pool: Node, whole: bool) -> Pooling:
-    """A pooling as the end of a convolution; `whole` if the results before it are wanted as well."""
+    """The description of a pooling after a convolution; `whole` if the results before it are used
+    too."""
     return Pooling(pool.op is raw.AvgPool, pool.op is raw._ReluMaxPool, whole)
 
 
 def covers_images(pool: Node) -> bool:
-    """True for a pooling of windows of 2x2 side by side that cover the images."""
+    """True for a pooling of disjoint 2x2 windows that cover the images."""
     dims = pool.inputs[0].dims
     assert shapes.known(dims)
     w = selection.windows(selection.pooled(pool.attrs, dims))
@@ -85,7 +87,7 @@ def _convolution(body: Graph) -> Run | None:
 
 
 def pooling_gradient(node: Node) -> Run | None:
-    """The kernel of a MaxPoolGrad with that of the Relu before the pooling; None if there is none."""
+    """The kernel of a MaxPoolGrad and of the Relu before its pooling; None if there is none."""
     dims = node.inputs[0].dims
     assert shapes.known(dims)
     w = selection.windows(selection.pooled(node.attrs, dims))
@@ -95,7 +97,7 @@ def pooling_gradient(node: Node) -> Run | None:
 
 
 def windows_of(images: SymbolicTensor) -> Windows | None:
-    """Windows of 2x2 side by side over images."""
+    """Disjoint 2x2 windows over images."""
     dims = images.dims
     assert shapes.known(dims)
     count, height, width, channels = dims
@@ -108,7 +110,8 @@ def _pooling_gradient(body: Graph) -> Run | None:
 
 
 def _summed(body: Graph, node: Node, run: Run | None, last: Op) -> Run | None:
-    """What gives a gradient and its sums over every image, with these added if they are wanted."""
+    """The kernel of a gradient and its sums over every image, which are then added if they are
+    used."""
     dims = node.outputs[0].dims
     assert shapes.known(dims)
     total = reductions.reduction("sum", (dims[0], dims[3]), (0,), False)

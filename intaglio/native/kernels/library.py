@@ -1,4 +1,4 @@
-"""Kernels that are written together, each compiled on its first use."""
+"""Kernels that share a source module, each compiled on its first use."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ class Kernel(NamedTuple):
 
 
 class Source(NamedTuple):
-    """The parts of a module: kernels, the functions they call, what precedes them in the text,
-    a table of functions that the module shares with others, and how much LLVM optimises."""
+    """The source of a module: kernels, the functions they call, the text before them, a table of
+    functions that several modules share, and LLVM's optimisation level."""
 
     kernels: Sequence[Kernel]
     called: Sequence[Code] = ()
@@ -34,19 +34,19 @@ class Source(NamedTuple):
     effort: int = jit.KERNEL_EFFORT
 
 
-# A name of the module, in the text of a function.
+# A reference to a name of the module in the text of a function.
 _REFERENCE = re.compile(r"@([\w.]+)")
 
 
 class Library:
-    """The entries of kernels that are written together.
+    """The entries of kernels that share a source.
 
-    A kernel is compiled when it is first used, with the functions that it calls: a program that
-    computes convolutions need not wait for the code of their gradients.
+    A kernel is compiled when it is first used, with the functions that it calls: a program of
+    convolutions does not wait for the code of their gradients.
     """
 
     def __init__(self, write: Callable[[], Source]) -> None:
-        """`write` is called once, on the first use of a kernel."""
+        """`write` returns the source; it is called once, on the first use of a kernel."""
         self._write = write
         self._lock = lasting_lock()
         self._source: Source | None = None
@@ -57,7 +57,7 @@ class Library:
     ) -> entry.Entry:
         """The entry of a kernel, on all threads or on the caller's alone.
 
-        It uses these entries of the table of the source, or all.
+        It uses these entries of the source's shared table, or all.
         """
         with self._lock:
             if self._source is None:
@@ -70,7 +70,7 @@ class Library:
         return self._entries[f"{name}_shared" if shared else name]
 
     def _compile(self, source: Source, name: str) -> None:
-        """Adds the entries of a kernel, and of others that it calls."""
+        """Compiles a kernel, and adds its entry and those of kernels that it calls."""
         text, needed = _part(source, name)
         compiled = jit.Module(text, source.effort)
         for code, inputs, outputs, unit, flagged in source.kernels:
@@ -82,7 +82,7 @@ class Library:
 
 
 def _part(source: Source, name: str) -> tuple[str, set[str]]:
-    """The module with a kernel and all that it refers to, and the names of these."""
+    """The text of a module with a kernel and all names that it refers to, and these names."""
     functions = {c.name: c for c in [*source.called, *[kernel.code for kernel in source.kernels]]}
     lines = source.text.splitlines(keepends=True)
     constants = {found[1]: line for line in lines if (found := _REFERENCE.match(line))}

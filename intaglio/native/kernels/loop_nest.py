@@ -1,4 +1,4 @@
-"""A graph of elementwise ops as one loop nest: every element is read once and written once."""
+"""A graph of elementwise ops as one loop nest: every element is loaded once and stored once."""
 
 from __future__ import annotations
 
@@ -18,61 +18,65 @@ from intaglio.native.vector_math import division
 from intaglio.native.vector_math.functions import Functions
 from intaglio.opdef import raw
 
-# Bodies of more instructions are written once.
+# Bodies of more instructions are emitted once, not once more for the remainder.
 MAX_BODY_INSTRUCTIONS = 1000
-# Iterations of an innermost loop that may be unrolled. To separate as many elements takes
-# instructions: from so many iterations on, only bodies of so many are worth them.
+# The most iterations of an innermost loop that is unrolled. Deinterleaving as many elements takes
+# instructions: from the second number of iterations on, only bodies of so many instructions are
+# worth it.
 MAX_UNROLLED_ITERATIONS, MANY_UNROLLED_ITERATIONS, MIN_UNROLLED_INSTRUCTIONS = 12, 9, 16
-# Calls of functions from which on a body is a chain of them.
+# The calls of functions from which on a body is a chain of dependent calls.
 MIN_CHAINED_CALLS = 4
 
 
-# What of a loop's numbers are given to it, and how many at most.
-FLOATING, NUMBERS = (np.dtype(np.float32), np.dtype(np.float64)), 12
+# The dtypes of constants that are arguments of the code, and the most that there may be.
+NUMBER_DTYPES, MAX_NUMBERS = (np.dtype(np.float32), np.dtype(np.float64)), 12
 
 
 class Pattern(NamedTuple):
     """The strides of the operands in the loop nest.
 
-    `rank` loops; for each input the loops in which it advances (in the others it stays:
-    it is broadcast). Outputs advance in all of them. An innermost loop of few iterations, their
-    number, may be unrolled.
+    `rank` loops; for each input the loops in which it advances (in the others it is broadcast).
+    Outputs advance in all of them. `unrolled` is the length of an innermost loop that may be
+    unrolled.
     """
 
     rank: int
     moves: tuple[tuple[bool, ...], ...]
     unrolled: int = 0
-    # Inputs whose strides are given behind the lengths of the loops; the innermost is 1, or 0.
+    # Inputs whose strides are arguments, behind the lengths of the loops; the innermost is 1, or 0.
     strided: tuple[int, ...] = ()
 
 
 def numbers_of(graph: Graph) -> list[Any]:
-    """The constants that code of the graph is better given when it runs: it is the same code then,
-    whatever they are. None where there are many, for they stay in registers."""
+    """The constants of the graph that are arguments of its code, which then does not depend on
+    them.
+
+    None where there are many, because they stay in registers.
+    """
     found: dict[bytes, Any] = {}
     for node in graph.nodes:
-        if node.op is raw.Const and node.attrs["value"].dtype in FLOATING:
+        if node.op is raw.Const and node.attrs["value"].dtype in NUMBER_DTYPES:
             value = node.attrs["value"].reshape(-1)[0]
             found.setdefault(value.tobytes(), value)
     repeated = any(isinstance(part, reroll.Repeat) for part in reroll.periods(graph))
-    return [] if repeated or len(found) > NUMBERS else list(found.values())
+    return [] if repeated or len(found) > MAX_NUMBERS else list(found.values())
 
 
 def evaluate(
     s: Functions, graph: Graph, inputs: Sequence[Lanes], numbers: Sequence[Any] = ()
 ) -> list[Lanes]:
-    """Writes the graph's nodes with a builder; the last inputs are some of its constants.
+    """Emits the graph's nodes with a builder; the last inputs are some of its constants.
 
-    Raises Unsupported where a part has no code.
+    Raises Unsupported where a node has no code.
     """
     count = len(graph.inputs)
     values = {id(v): x for v, x in zip(graph.inputs, inputs[:count], strict=True)}
     known = {n.tobytes(): x for n, x in zip(numbers, inputs[count:], strict=True)}
     for node in graph.nodes:
-        # Arrays are axes; one that is an operand has to be an input.
+        # Arrays are axes; an array that is an operand must be an input.
         if node.op is raw.Const and node.attrs["value"].size == 1:
             value = node.attrs["value"].reshape(-1)[0]
-            shared = known.get(value.tobytes()) if value.dtype in FLOATING else None
+            shared = known.get(value.tobytes()) if value.dtype in NUMBER_DTYPES else None
             kind = kind_of(value.dtype)
             values[id(node.outputs[0])] = shared or s.constant(value, kind)
     for part in reroll.periods(graph):
@@ -85,7 +89,7 @@ def evaluate(
 
 
 def _iterations(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> None:
-    """Writes what repeats as a loop that passes on values in registers."""
+    """Emits a repeated subgraph as a loop that carries its values in registers."""
     code, first = s.code, list[tuple[str, str]]()
     for node_index, depth, begun in part.carried:
         vector = s.vector(kind_of(part.nodes[node_index].outputs[0].dtype.numpy))
@@ -127,7 +131,7 @@ def _iterations(s: Functions, part: reroll.Repeat, values: dict[int, Lanes]) -> 
 def _constant(
     s: Functions, part: reroll.Repeat, node_index: int, number: int, iteration: str
 ) -> Lanes:
-    """A constant of each iteration: out of a table, if they differ."""
+    """A constant of each iteration: an element of a table, if they differ."""
     kind = kind_of(part.nodes[node_index].inputs[number].dtype.numpy)
     found = part.constants(node_index, number)
     texts = [literal(value, kind) for value in found]
@@ -141,7 +145,7 @@ def _constant(
 
 
 def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
-    """Writes one node by its op's `scalar` rule; quotients, whose kernels are more than that, too."""
+    """Emits one node by its op's `scalar` rule, or by the rule for quotients."""
     op = node.op
     rule = op.rules.get("scalar")
     wanted = kind_of(node.outputs[0].dtype.numpy)
@@ -165,18 +169,18 @@ def apply(s: Functions, node: Node, inputs: Sequence[Lanes]) -> Lanes:
 
 
 class Instructions(NamedTuple):
-    """What the code of a graph is for one vector of each value."""
+    """The instructions of a graph's code for one vector of each value."""
 
     written: int
     calls: int
-    # With those of the functions that are called.
+    # including those of the functions that are called
     executed: int
 
 
 def instructions_of(
     graph: Graph, kinds: Sequence[Kind], lanes: int, numbers: Sequence[Any]
 ) -> Instructions:
-    """Counts the instructions of a graph; its inputs, then `numbers`, are of these kinds."""
+    """Counts the instructions of a graph; its inputs, then `numbers`, are of these types."""
     trial = Code("trial", [])
     inputs = [Lanes(kind, ("%x",)) for kind in kinds]
     evaluate(Functions(trial, lanes, 1), graph, inputs, numbers)
@@ -187,16 +191,16 @@ def instructions_of(
 
 
 class LoopNest:
-    """Writes `void NAME(ptr inputs, ptr outputs, ptr dims, i64 from, i64 to)`.
+    """Emits `void NAME(ptr inputs, ptr outputs, ptr dims, i64 from, i64 to)`.
 
-    `inputs` and `outputs` are arrays of pointers, `dims` the lengths of the loops; the
-    outermost loop goes from `from` to `to`, so that threads can share the work.
+    `inputs` and `outputs` are arrays of pointers, `dims` the lengths of the loops; the outermost
+    loop goes from `from` to `to`, so that threads can divide it.
     """
 
     def __init__(
         self, graph: Graph, pattern: Pattern, name: str, numbers: Sequence[Any] = ()
     ) -> None:
-        """`numbers` are constants of the graph that come as inputs, after the others."""
+        """`numbers` are constants of the graph that are inputs of the code, after the others."""
         self.graph = graph
         self.numbers = numbers
         stays = (False,) * pattern.rank
@@ -213,16 +217,16 @@ class LoopNest:
             self.pattern = self.pattern._replace(unrolled=0)
         if self.pattern.unrolled:
             self.vectors = 1
-        # Ranges of the outermost loop are best multiples of this.
+        # The granularity in which the outermost loop is best divided.
         alone = self.pattern.rank - bool(self.pattern.unrolled) == 1
         self.unit = self.lanes * self.vectors if alone else 1
 
     def _vectors_per_step(self) -> int:
-        """The number of vectors that go through the body together.
+        """The number of vectors of one iteration.
 
-        The latency of exponentials hides four vectors, and several of them, of
-        which each waits for the one before, for eight. Very large bodies are written once, with
-        masks: more copies would take longer to compile than they save.
+        Four vectors hide the latency of an exponential, eight that of a chain of dependent ones.
+        Very large bodies are emitted once, with masks: more copies would take longer to compile
+        than they save.
         """
         self.steps, calls, self.cost = instructions_of(
             self.graph, self.kinds, self.lanes, self.numbers
@@ -233,7 +237,8 @@ class LoopNest:
         return 4 if calls or self.steps > 8 * reroll.size(self.graph) else 2
 
     def _unrolls(self, count: int) -> bool:
-        """True if a loop of so many iterations is better written out, and the one around it vectorised."""
+        """True if a loop of so many iterations is better unrolled, and the one around it
+        vectorised."""
         if count * self.steps > MAX_BODY_INSTRUCTIONS:
             return False
         odd = count // (count & -count) if count else 0
@@ -290,7 +295,8 @@ class LoopNest:
             self._loops(level + 1, inner, moves)
 
     def _stride(self, level: int, moves: tuple[bool, ...]) -> str:
-        """The elements that one step of a loop goes forward; nothing if it stays."""
+        """The elements by which an operand advances in one iteration of a loop; 0 if it is
+        broadcast."""
         if not moves[level]:
             return ""
         stride = "1"
@@ -347,7 +353,8 @@ class LoopNest:
     def _unrolled(
         self, pointers: list[str], steady: dict[int, list[str]], index: str, mask: str
     ) -> None:
-        """Reads, computes and writes all iterations of the innermost loop for a vector of the other."""
+        """Loads, computes and stores all iterations of the innermost loop for a vector of the
+        other."""
         code, count = self.code, self.pattern.unrolled
         first = code.integer("mul", index, count)
         reads: list[list[str]] = []
@@ -378,7 +385,7 @@ class LoopNest:
             self.memory.write_joined(kind, code.at(kind.memory, pointer, first), names, mask)
 
     def _mask(self, index: str, vector: int, stop: str) -> str:
-        """The lanes of a vector that are before the end."""
+        """The lanes of a vector that are before the end of the loop."""
         return self.memory.mask(self.code.integer("add", index, vector * self.lanes), stop)
 
     def _body(
@@ -389,7 +396,8 @@ class LoopNest:
         index: str,
         masks: Sequence[str],
     ) -> None:
-        """Reads, computes and writes a group of vectors; of those with a mask the lanes it allows."""
+        """Loads, computes and stores a group of vectors; of those with a mask only the lanes it
+        allows."""
         inputs: list[Lanes] = []
         for i, kind in enumerate(self.kinds):
             if i in steady:

@@ -1,4 +1,4 @@
-"""Products of matrices in machine code: tiles, over panels that are packed in cache."""
+"""Matrix products in machine code: register tiles over panels that are packed in cache."""
 
 from __future__ import annotations
 
@@ -24,28 +24,29 @@ from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.thread_pool import thread_count
 
-# The inner dimension is divided into blocks of at most this: a panel of them stays in the second
-# level of the cache. The fewer blocks, the less often sums are written and read again.
+# The most of the inner dimension in a block: a panel of a block stays in the second-level cache.
+# The fewer blocks, the less often partial sums are stored and loaded.
 BLOCK_BYTES = 1024
-# From so many rows on it pays to copy a panel, and from so many where its rows are whole pages
-# apart: these map to few sets of the caches.
+# The least rows for which a panel is packed; the second number where its rows are a multiple of a
+# page apart, which map to few sets of the caches.
 MIN_PACKED_ROWS, MIN_PACKED_ROWS_FAR, PAGE_BYTES = 96, 24, 4096
-# Products of this many multiplications are worth several threads; larger ones than `MOST`,
-# whose left matrix no cache holds any more, are OpenBLAS's.
+# The least multiplications for several threads; and the most, above which the left matrix exceeds
+# every cache and OpenBLAS is used.
 MIN_SHARED_MULTIPLICATIONS = 1 << 20
 MAX_MULTIPLICATIONS = 1 << 36
-# Parts of so many multiplications are claimed one by one: a thread that is kept from running holds up little.
+# The most multiplications of a part, since threads claim parts one by one: a preempted thread
+# delays the others by one part.
 PARTS_PER_THREAD = 1 << 20
-# Rows of a group, at most: their part of the left matrix stays in the last level of the cache.
+# The most rows of a group: their part of the left matrix stays in the last-level cache.
 ROWS_PER_GROUP = 2048
-# The dims of the kernel: the parts that threads share, which are panels of columns times groups
-# of rows; rows, columns, inner dimension; and the steps in the left matrix from row to row and
-# from column to column.
+# The dims of the kernel: the parts that threads divide, which are panels of columns times groups of
+# rows; rows, columns, inner dimension; and the strides of the left matrix from row to row and from
+# column to column.
 DIMS = ("parts", "panels", "groups", "rows", "columns", "inner", "row_step", "column_step")
 
 
 def _pack(tiles: Tiles) -> Code:
-    """Copies a panel, `depth` rows of `columns` elements, to where rows follow each other."""
+    """Packs a panel: copies `depth` rows of `columns` elements to consecutive rows."""
     code = Code(
         "pack",
         ["ptr %from", "i64 %row", "ptr %to", "i64 %depth", "i64 %columns"],
@@ -65,9 +66,9 @@ def _pack(tiles: Tiles) -> Code:
 
 
 def _pack_transposed(tiles: Tiles) -> Code:
-    """Copies a panel of a transposed matrix, whose `columns` are rows of `depth` elements.
+    """Packs a panel of a transposed matrix, whose `columns` are rows of `depth` elements.
 
-    Square blocks of vectors are turned in registers.
+    Square blocks of vectors are transposed in registers.
     """
     code, lanes = (
         Code(
@@ -95,7 +96,7 @@ def _product(tiles: Tiles, name: str, transposed: bool) -> Code:
     The right matrix may be transposed.
     """
     code, kind = Code(name, entry.KERNEL), tiles.kind.llvm
-    # Turned blocks may reach beyond the last row.
+    # Transposed blocks may reach beyond the last row.
     size = (BLOCK_BYTES + tiles.lanes) * tiles.width
     panel = code.let(f"alloca [{size} x {kind}], align 64")
     a, b = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
@@ -135,9 +136,9 @@ def _packed(
     first: str,
     panel: str,
 ) -> tuple[Right, tuple[str, str]]:
-    """The right matrix, in a panel if it is worth it, and the rows that are left to compute.
+    """The right matrix, in a packed panel where that pays, and the remaining rows to compute.
 
-    Where the panel is as wide as a tile, the first tile copies it: reading it from afar takes
+    Where the panel is as wide as a tile, the first tile packs it: loading it from memory takes
     longer than its multiplications.
     """
     left, source, target = sides
@@ -172,7 +173,7 @@ def _copy(code: Code, pack: str, source: Right, panel: str, depth: str, width: s
 
 
 def _block(code: Code, tiles: Tiles, inner: str) -> str:
-    """The length of the blocks of the inner dimension, which are about equal: whole vectors."""
+    """The size of the blocks of the inner dimension, which are about equal: whole vectors."""
     count = code.integer("sdiv", code.integer("add", inner, BLOCK_BYTES - 1), BLOCK_BYTES)
     share = code.integer("sdiv", code.integer("sub", inner, 1), count)
     vectors = code.integer("sdiv", share, tiles.lanes)
@@ -180,7 +181,7 @@ def _block(code: Code, tiles: Tiles, inner: str) -> str:
 
 
 def group_of(code: Code, dims: dict[str, str], part: str, unit: int) -> tuple[str, str]:
-    """The rows of a part: whole tiles of `unit` rows, but for the last group's."""
+    """The rows of a part: whole tiles of `unit` rows, except for the last group."""
     group = code.integer("sdiv", part, dims["panels"])
     tiles = code.integer("sdiv", code.integer("add", dims["rows"], unit - 1), unit)
     bounds: list[str] = []
@@ -190,13 +191,14 @@ def group_of(code: Code, dims: dict[str, str], part: str, unit: int) -> tuple[st
     return bounds[0], bounds[1]
 
 
-# The dims of the kernel of many products before `DIMS`: how many there are, and the steps
-# from one to the next in the three arrays; 0 where all take the same matrix.
+# The dims of the kernel of batched products before `DIMS`: their number, and the strides from one
+# product to the next in the three arrays; 0 where all share a matrix.
 BATCH_DIMS = ("count", "left_step", "right_step", "result_step")
 
 
 def products_by(name: str, kind: str, result: str) -> Code:
-    """The products from `from` to `to` of a batch, each by the kernel `name`, of elements of a type."""
+    """The products from `from` to `to` of a batch, each by the kernel `name`, of elements of a
+    type."""
     code = Code(f"{name}_batch", entry.KERNEL)
     dims = entry.load_dims(code, (*BATCH_DIMS, *DIMS))
     inner_dims = code.at("i64", "%dims", str(len(BATCH_DIMS)))
@@ -244,7 +246,7 @@ def product(
     dtype: Any = np.float32,
     shape: tuple[int, ...] | None = None,
 ) -> Callable[[Any, Any], Any] | None:
-    """The product of matrices of floats of these shapes; None where OpenBLAS is to do it.
+    """The product of matrices of floats of these shapes; None where OpenBLAS is faster.
 
     With a `shape` the result has it, and the arguments may have any shape of the same layout.
     """
@@ -266,7 +268,7 @@ def product(
 def product_of(
     dtype: Any, a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
 ) -> Callable[[Any, Any], Any] | None:
-    """`product` by the shapes of the matrices before they are transposed."""
+    """`product` for the shapes of the matrices before they are transposed."""
     left, right = a[::-1] if transposed_a else a, b[::-1] if transposed_b else b
     return product(left, right, transposed_a, transposed_b, dtype)
 
@@ -274,7 +276,7 @@ def product_of(
 def _parts(rows: int, columns: int, threads: int, dtype: Any) -> tuple[int, int, int]:
     """How a product is divided: parts, panels of columns, groups of rows.
 
-    A panel is copied for each group: there are as few groups as give every thread its parts.
+    A panel is packed again for each group: there are as few groups as give every thread a part.
     """
     wide = TILE_VECTORS * jit.WIDTH // np.dtype(dtype).itemsize
     panels = -(-columns // wide)
@@ -290,7 +292,8 @@ def products(
     transpose_b: bool = False,
     dtype: Any = np.float32,
 ) -> Callable[[Any, Any], Any] | None:
-    """The products of matrices of floats in batches of one shape, of which one may be single."""
+    """The products of matrices of floats in batches of one shape; one operand may be a single
+    matrix."""
     rows, inner = a[:-3:-1] if transpose_a else a[-2:]
     depth, columns = b[:-3:-1] if transpose_b else b[-2:]
     batches = [s for s in (a[:-2], b[:-2]) if math.prod(s) != 1]

@@ -1,8 +1,9 @@
-"""Tiles: small products of matrices whose sums stay in registers. All large products consist of them.
+"""Microkernels: tiles of matrix products whose sums stay in registers. All large products consist
+of them.
 
 The kernel is that of Goto and van de Geijn, "Anatomy of High-Performance Matrix Multiplication"
-(ACM TOMS 34(3), 2008): a few rows of the result, a few vectors wide, are summed over the
-inner dimension, one column of the left and one row of the right matrix at a time.
+(ACM TOMS 34(3), 2008): a few rows of the result, a few vectors wide, are summed over the inner
+dimension, one column of the left and one row of the right matrix at a time.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import Builder, Kind, Lanes
 
-# Rows and vectors of a tile: with one vector for the left and the vectors of the right
-# matrix they fill the registers, of which there are 32 of 64 bytes or 16 of 32.
+# The rows and vectors of a tile: with one vector for the left and the vectors of the right matrix
+# they fill the registers, of which there are 32 of 64 bytes or 16 of 32.
 TILE_ROWS = 6
 TILE_VECTORS = 4 if jit.WIDTH == 64 else 2
-# A tile of a single vector has more rows: a sum must wait for the last one added to it.
+# A tile of one vector has more rows, to hide the latency of additions to the same sum.
 TALL_TILE_ROWS = 2 * TILE_ROWS
-# Sums that stay in registers at the same time.
+# Sums that are in registers at the same time.
 ACCUMULATORS = TILE_ROWS * TILE_VECTORS
 
 
@@ -33,8 +34,8 @@ _SIZES = [
 
 
 class Left(NamedTuple):
-    """The left matrix of a sum: where it begins, and the steps from row to row and from
-    column to column. The columns come in segments, `segment` elements apart."""
+    """The left matrix of a product: its pointer, and the strides from row to row and from column to
+    column. The columns are in segments, `segment` elements apart."""
 
     start: str
     row: str
@@ -43,17 +44,17 @@ class Left(NamedTuple):
 
 
 class Right(NamedTuple):
-    """The right matrix: where it begins and the step from row to row."""
+    """The right matrix: its pointer and the stride from row to row."""
 
     start: str
     row: str
 
 
 class Tiles:
-    """Writes the tiles of one element type, and the calls of them.
+    """Emits the tiles of one element type, and calls of them.
 
-    Elements in memory may be of another type than those that are computed with: 16-bit floats are
-    read as float32, and rounded when they are written.
+    Elements in memory may be of another type than those in registers: 16-bit floats are loaded as
+    float32, and rounded when they are stored.
     """
 
     def __init__(self, kind: Kind, stored: Kind | None = None) -> None:
@@ -72,7 +73,7 @@ class Tiles:
         return f"v{self.lanes}{letter}{kind.bits}"
 
     def _converted(self, code: Code, value: str, kind: Kind, to: Kind) -> str:
-        """A vector as one of another kind."""
+        """A vector converted to another type."""
         if kind == to:
             return value
         (name,) = Builder(code, self.lanes, 1).converted(Lanes(kind, (value,)), to).names
@@ -81,12 +82,12 @@ class Tiles:
     def table(self) -> jit.SharedTable:
         """The tiles by vectors and rows, each in a module of its own.
 
-        The highest one of so many vectors stands in for all until they are compiled.
+        The tallest tile of each width stands in for the others until they are compiled.
         """
         return _table(self.kind)
 
     def fma(self, code: Code, x: str, y: str, total: str) -> str:
-        """x * y + total, rounded once where the processor can."""
+        """x * y + total, rounded once where the processor has FMA."""
         vector = self.vector
         if self.fused:
             name = f"llvm.fma.{self.suffix}"
@@ -102,7 +103,7 @@ class Tiles:
         return code.call(self.test, name, ("i64", first), ("i64", count))
 
     def read(self, code: Code, pointer: str, mask: str) -> str:
-        """Loads a vector; with a mask only the lanes it allows, zeros else."""
+        """Loads a vector; with a mask only the lanes it allows, zeros elsewhere."""
         stored, vector = self.stored, f"<{self.lanes} x {self.stored.llvm}>"
         if not mask:
             seen = code.load(vector, pointer, stored.bytes)
@@ -132,7 +133,7 @@ class Tiles:
         )
 
     def pointers(self, code: Code, pointer: str, count: int) -> list[str]:
-        """Pointers to the vectors that follow each other from a pointer on."""
+        """Pointers to consecutive vectors from a pointer on."""
         return [code.at(self.stored.llvm, pointer, str(v * self.lanes)) for v in range(count)]
 
     def step(self, code: Code, pointer: str, count: str | int, stride: str | int) -> str:
@@ -163,8 +164,8 @@ class Tiles:
     def read_transposed(
         self, code: Code, pointer: str, row: str, count: str, mask: str
     ) -> list[str]:
-        """The columns of a square: of its rows, `row` elements apart, `count` are there, and of
-        each the lanes that a mask allows."""
+        """The columns of a square block: it has `count` rows, `row` elements apart, and of each the
+        lanes that a mask allows."""
         square: list[str] = []
         for r in range(self.lanes):
             there = code.splat(self.lanes, "i1", code.integer("icmp sgt", count, r))
@@ -177,9 +178,9 @@ class Tiles:
     def tile(self, rows: int, vectors: int, copies: bool = False, any_count: bool = False) -> Code:
         """c (rows x vectors) = or += a b, over `segments` of `depth` columns of a.
 
-        The last vector has only `left` lanes. With `first` c has no sums yet. One that
-        `copies` also writes the rows of b to a panel, where they follow each other. One for
-        `any_count` computes `count` rows: those beyond are the last one again.
+        The last vector has only `left` lanes. With `first` the sums overwrite c. A tile that
+        `copies` also packs the rows of b into a panel. A tile for `any_count` computes `count`
+        rows: those beyond are repetitions of the last one.
         """
         code = Code(
             self.name(rows, vectors, copies, any_count),
@@ -228,7 +229,7 @@ class Tiles:
     def _row_numbers(self, code: Code, rows: int, any_count: bool) -> list[str]:
         """The rows of a tile; with `any_count` the last one of `count` instead of those beyond.
 
-        It is computed again then, and written again after all rows have been read.
+        It is then computed and stored several times, after all rows have been loaded.
         """
         if not any_count:
             return [str(r) for r in range(rows)]
@@ -270,14 +271,15 @@ class Tiles:
                 )
 
     def _targets(self, code: Code, rows: list[str], vectors: int) -> list[str]:
-        """Where the vectors of c are."""
+        """Pointers to the vectors of c."""
         tops = [self.step(code, "%c", r, "%c_row") for r in rows]
         return [pointer for top in tops for pointer in self.pointers(code, top, vectors)]
 
     def _store(self, code: Code, sums: list[str], rows: list[str], masks: list[str]) -> None:
-        """Writes the sums, added to what is there already unless they are the first.
+        """Stores the sums, added to c unless they are the first.
 
-        Then nothing is read, not even under an empty mask: that too would wait for the memory.
+        The first ones load nothing, not even under an empty mask: that too would wait for the
+        memory.
         """
         fresh, added = code.block, list[str]()
         targets = list(zip(self._targets(code, rows, len(masks)), masks * len(rows), strict=True))
@@ -304,7 +306,7 @@ class Tiles:
         sizes: tuple[str, str, str],
         first: str,
     ) -> None:
-        """Writes c = or += a b for rows of a range, and at most `width` columns.
+        """Emits c = or += a b for rows of a range, and at most `width` columns.
 
         `sizes` are the columns of c, the depth of a segment and the number of segments.
         """
@@ -324,7 +326,7 @@ class Tiles:
     def copying(
         self, code: Code, row: str, a: Left, b: Right, c: Right, depth: str, first: str, panel: str
     ) -> None:
-        """The first whole tile of a product, from a row on, which also copies b to a panel."""
+        """The first whole tile of a product, from a row on, which also packs b into a panel."""
         tile = f"@{self.name(TILE_ROWS, TILE_VECTORS, True)}"
         rest = (depth, "1", str(self.lanes), first, str(TILE_ROWS))
         self._call(code, tile, row, a, b, c, rest, f", ptr {panel}")
@@ -340,7 +342,7 @@ class Tiles:
         rest: tuple[str, str, str, str, str],
         panel: str = "",
     ) -> None:
-        """Calls a tile for the rows from `row` on; the rest is what it takes beside the matrices."""
+        """Calls a tile for the rows from `row` on; `rest` are its further arguments."""
         depth, segments, lanes, first, count = rest
         top = self.step(code, a.start, row, a.row)
         target = self.step(code, c.start, row, c.row)
@@ -373,15 +375,15 @@ def _table(kind: Kind) -> jit.SharedTable:
 
 
 def _index(rows: int, vectors: int) -> int:
-    """Where a tile is in the table."""
+    """The index of a tile in the table."""
     return (vectors - 1) * TALL_TILE_ROWS + rows
 
 
 def tiles_for(columns: int, kind: Kind, rows: int | None = None) -> set[int]:
     """The entries of the table that a product uses, by the columns and rows of its result.
 
-    Ranges of rows that begin at multiples of `TILE_ROWS` are taken for them; where rows are
-    divided otherwise they are None.
+    Threads are assumed to divide rows at multiples of `TILE_ROWS`; where they divide them
+    otherwise, `rows` is None.
     """
     tiles = Tiles(kind)
     whole, rest = divmod(columns, tiles.width)
@@ -392,7 +394,7 @@ def tiles_for(columns: int, kind: Kind, rows: int | None = None) -> set[int]:
 
 
 def _is_used(tile: int, vectors: int, rows: int | None) -> bool:
-    """Whether a range of rows may have so many left at its end, or be long enough for the tile."""
+    """True if a range of rows may end with so many rows, or be long enough for the tile."""
     if rows is None:
         return True
     least = {TILE_ROWS, TALL_TILE_ROWS} if vectors == 1 else {TILE_ROWS}

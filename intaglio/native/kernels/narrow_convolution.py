@@ -1,9 +1,9 @@
 """Convolutions of 16-bit floats in the processor's matrix registers, and their gradients.
 
-The filters are packed once. Padded rows of the images are made in cache, as for float32; of so many
-pixels as fill registers the windows are copied from there to be a left matrix. The input gradient is a
-convolution of the gradients with the filters turned around; of strides, of gradients with zeros
-between them.
+The filters are packed once. Padded rows of the images are copied to cache, as for float32; the
+windows of as many pixels as fill registers are copied from there, as the left matrix. The input
+gradient is a convolution of the gradients with the rotated filters; with strides, of gradients with
+zeros between them.
 """
 
 from __future__ import annotations
@@ -37,22 +37,22 @@ from intaglio.native.llvm.vectors import Builder, Lanes
 from intaglio.native.runtime import entry
 
 Run = Callable[..., Any]
-# Sums of so many filters wait in memory for the other blocks of a window.
+# The filters whose sums are kept in memory between the blocks of a window.
 MAX_FILTERS = 1024
-# Windows consist of so many segments at most.
+# The most segments of a window.
 MAX_SEGMENTS = 1024
-# The filter gradient: elements of a window and pixels that are packed at a time, and the parts that
-# threads share, at least.
+# The filter gradient: elements of a window and pixels that are packed at a time, and the least
+# number of parts that threads divide.
 TERMS, PIXELS, MIN_PARTS = 256, 256, 8
-# From row to row of the windows of those pixels, and of what they are packed to.
+# The row strides of the windows of those pixels, and of their packed form.
 _TERM_STEP, _PIXEL_STEP = 2 * TERMS + 3 * ROW_BYTES, 2 * PIXELS + ROW_BYTES
-# Bytes of a block of sums.
+# The size of a block of sums.
 _BLOCK = SIDE * SIDE * 4
 _GRADIENT_DIMS = (*convolution.DIMS, "groups", "divisions")
 
 
 class NarrowConvolution(ConvolutionBuilder):
-    """Writes the kernels of a form."""
+    """Emits the kernels of a form."""
 
     def __init__(self, form: Form) -> None:
         super().__init__(form.left)
@@ -82,8 +82,8 @@ class NarrowConvolution(ConvolutionBuilder):
         return code
 
     def _block(self, code: Code, inner: str, k: str, pairs: str) -> tuple[str, str, str]:
-        """Of the block of the inner dimension from `k` on: its terms and registers, and where it begins
-        in packed filters, of so many `pairs` of registers side by side."""
+        """The block of the inner dimension from `k` on: its terms and registers, and its offset in
+        packed filters, of so many `pairs` of registers side by side."""
         form = self.form
         depth = code.least(form.block, code.integer("sub", inner, k))
         chunks = code.integer("sdiv", code.integer("add", depth, form.chunk - 1), form.chunk)
@@ -93,8 +93,8 @@ class NarrowConvolution(ConvolutionBuilder):
     # -- windows ------------------------------------------------------------------------
 
     def _segments(self, code: Code, dims: dict[str, str]) -> tuple[str, str, str]:
-        """What of a window follows each other in padded rows: how many such segments it has, of how
-        many elements, and how many there are in a row of it."""
+        """The contiguous segments of a window in padded rows: their number, their length, and how
+        many there are in a row of the window."""
         dense = code.integer("icmp eq", dims["apart_x"], 1)
         whole = self.size(code, dims, "window_width", "channels")
         length, across = (
@@ -105,7 +105,8 @@ class NarrowConvolution(ConvolutionBuilder):
         return code.integer("mul", rows, across), length, across
 
     def offsets(self) -> Code:
-        """Writes where in padded rows each segment of a window is; `count` are there for each image."""
+        """Stores the offset of each segment of a window in padded rows; `count` segments for each
+        image."""
         code = Code("offsets", ["ptr %table", "i64 %count", "ptr %dims"], "internal fastcc void")
         dims = entry.load_dims(code, convolution.DIMS)
         pitch = self.size(code, dims, "padded_width", "channels")
@@ -123,8 +124,8 @@ class NarrowConvolution(ConvolutionBuilder):
     def gather(self) -> Code:
         """Copies `depth` elements of a window from `k` on, and zeros behind them.
 
-        The window begins at a pixel of padded rows. It has segments of `length` elements, whose offsets
-        are in a table; from `first` to `last` are copied.
+        The window starts at a pixel of padded rows. It has segments of `length` elements, whose
+        offsets are in a table; those from `first` to `last` are copied.
         """
         parameters = ["ptr %from", "ptr %to", "i64 %k", "i64 %depth", "ptr %table"]
         parameters += ["i64 %first", "i64 %last", "i64 %length"]
@@ -146,7 +147,7 @@ class NarrowConvolution(ConvolutionBuilder):
         return code
 
     def _copied(self, code: Code, source: str, target: str, count: str) -> None:
-        """Copies elements, and up to a register's row of zeros behind them."""
+        """Copies elements, and zeros behind them up to the length of a register's row."""
         lanes, vector = self.form.chunk, f"<{self.form.chunk} x i16>"
         whole = code.integer("and", count, -lanes)
         with code.loop("0", whole, lanes) as i:
@@ -172,7 +173,8 @@ class NarrowConvolution(ConvolutionBuilder):
         terms: tuple[str, str],
         to: tuple[str, int],
     ) -> None:
-        """Copies the windows of some pixels of a band to rows: (first, count), of (first, count) terms.
+        """Copies the windows of some pixels of a band to rows: (first, count), of (first, count)
+        terms.
 
         `scratch` are the padded rows and the table of offsets.
         """
@@ -249,7 +251,8 @@ class NarrowConvolution(ConvolutionBuilder):
     # -- the filter gradient ------------------------------------------------------------
 
     def filter_gradient(self, name: str) -> Code:
-        """The sums of the filter gradient: a part is a group of images, and some elements of the window.
+        """The partial sums of the filter gradient: a part is a group of images, and some elements
+        of the window.
 
         The result has a block of sums for each group, 32 elements of the window, and 32 filters.
         """
@@ -308,7 +311,7 @@ class NarrowConvolution(ConvolutionBuilder):
         return code
 
     def _pack_gradients(self, code: Code, source: str, panel: str, columns: str, many: str) -> None:
-        """Packs the gradients of some pixels, whose terms they are."""
+        """Packs the gradients of some pixels, over which the products are summed."""
         chunks = code.integer("add", many, self.form.chunk - 1)
         size = code.integer("mul", code.integer("sdiv", chunks, self.form.chunk), REGISTER_BYTES)
         pack_lines(code, self.form, (source, panel), columns, (columns, many, size))
@@ -320,7 +323,7 @@ class NarrowConvolution(ConvolutionBuilder):
         sizes: tuple[str, str, str, str],
         first: str,
     ) -> None:
-        """Adds to the sums what the windows of some pixels give: 32 of their elements at a time."""
+        """Adds the contributions of the windows of some pixels: 32 of their elements at a time."""
         (windows, packed, panel, sums), (depth, many, columns, pairs) = memory, sizes
         packing = Packing(self.form.left, True, True)
         chunks = code.integer("add", many, self.form.chunk - 1)
@@ -342,7 +345,8 @@ class NarrowConvolution(ConvolutionBuilder):
             )
 
     def total(self) -> Code:
-        """The filter gradient from the sums of the groups, rounded: a part is 32 elements of the window."""
+        """The filter gradient from the sums of the groups, rounded: a part is 32 elements of the
+        window."""
         code, form = Code("total", entry.KERNEL), self.form
         dims = entry.load_dims(code, ("parts", "groups", "inner", "columns"))
         source, target = (code.load("ptr", array, 8) for array in ("%ins", "%outs"))
@@ -380,7 +384,8 @@ class NarrowConvolution(ConvolutionBuilder):
     # -- strides ------------------------------------------------------------------------
 
     def dilated(self) -> Code:
-        """Gradients with zeros between them, as strides have left out; a part is a row of the result."""
+        """Gradients dilated by the strides: zeros are inserted between them; a part is a row of the
+        result."""
         code = Code("dilated", entry.KERNEL)
         names = (
             "parts",
@@ -417,7 +422,7 @@ class NarrowConvolution(ConvolutionBuilder):
 
 
 def _source(form: Form, kernels: str) -> Source:
-    """One of the modules: convolutions, filter gradients, or what input gradients need besides."""
+    """One of the modules: convolutions, filter gradients, or the helper kernels of input gradients."""
     writer = NarrowConvolution(form)
     lines, blocks = Packing(form.right, True, False, 2).code(), BlockProduct(form).functions()
     called = [writer.stripe(), writer.offsets(), writer.gather(), lines, *blocks]
@@ -448,7 +453,8 @@ def _inner(g: Geometry) -> int:
 
 
 def forward(g: Geometry, form: Form, dtype: Any) -> Run | None:
-    """The convolution: (images, filters) to the result. None where images are too wide, or filters too many."""
+    """The convolution: (images, filters) to the result. None where images are too wide, or there
+    are too many filters."""
     if not _works(g):
         return None
     library, inner, pairs = _library(form, "forward"), _inner(g), -(-g.filters // SIDE)

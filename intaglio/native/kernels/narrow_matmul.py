@@ -1,9 +1,9 @@
 """Products of matrices of 8 and 16 bits, in the processor's matrix registers.
 
-As in `matmul` both matrices are packed in blocks that stay in cache, here as the registers have
-them: a row of the left register is a row of the matrix, one of the right register has
-the same columns of as many rows as make 32 bits. Sums are float32 or int32, and rounded once.
-Blocks of 32 by 32 results take four registers; they are written to memory when they are complete.
+As in `matmul` both matrices are packed in blocks that stay in cache, here in the layout of the
+registers: a row of the left register is a row of the matrix, one of the right register has the same
+columns of as many rows as fill 32 bits. Sums are float32 or int32, and rounded once. Blocks of 32
+by 32 results take four registers; they are stored when they are complete.
 """
 
 from __future__ import annotations
@@ -27,27 +27,27 @@ from intaglio.native.llvm.vectors import BFLOAT, FLOAT, KINDS, Builder, Kind, La
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.thread_pool import thread_count
 
-# A block of results has two registers either way.
+# The registers of a block of results along each axis.
 SIDE = 2 * ROWS
 REGISTER_BYTES = ROWS * ROW_BYTES
-# A panel of the right matrix has so many columns, and the inner dimension blocks of so many bytes:
-# it stays in the second level of the cache.
+# The columns of a panel of the right matrix, and the bytes of a block of the inner dimension: the
+# panel stays in the second-level cache.
 PANEL_COLUMNS, BLOCK_BYTES = 256, 2048
-# Rows of a packed left block are some lines further apart than their bytes, for lines that are pages
-# apart share a set of the cache.
+# Padding of the rows of a packed left block, in cache lines: lines that are a multiple of a page
+# apart map to the same set of the cache.
 LEFT_STEP = BLOCK_BYTES + 3 * ROW_BYTES
-# Where the inner dimension has several blocks the sums of so many rows wait in memory.
+# The rows whose sums are kept in memory where the inner dimension has several blocks.
 WAITING_ROWS = 256
-# A thread has this many multiplications to do before it is worth waking.
+# The least multiplications for which another thread is woken.
 MIN_SHARED_MULTIPLICATIONS = 1 << 23
 INT32 = Kind("i32", 32, "i")
-# A row of a register.
+# The bytes of a row of a register.
 _WORDS = f"<{ROWS} x i32>"
 
 
 class Form(NamedTuple):
-    """The types of a product: of the elements of both matrices, of the sums and of the result, and the
-    instruction, with LLVM's name of the processor's feature."""
+    """The dtypes of a product: of the elements of both matrices, of the sums and of the result; and
+    the instruction, with LLVM's name of the processor's feature."""
 
     left: Kind
     right: Kind
@@ -58,12 +58,12 @@ class Form(NamedTuple):
 
     @property
     def per_word(self) -> int:
-        """The elements of a word of 32 bits, whose products one lane adds up."""
+        """The elements in 32 bits, whose products one lane sums."""
         return 4 // self.left.bytes
 
     @property
     def chunk(self) -> int:
-        """The terms that one instruction adds: the elements of a row of a register."""
+        """The terms that one instruction sums: the elements of a row of a register."""
         return ROW_BYTES // self.left.bytes
 
     @property
@@ -96,7 +96,7 @@ def form_of(left: Any, right: Any, result: Any) -> Form | None:
 
 
 def lane_bits(code: Code, lanes: int, count: str) -> str:
-    """A bit for each of the first lanes; `count` may be more or less than there are."""
+    """A mask with a bit for each of the first `count` lanes; `count` may be any number."""
     below = code.integer("icmp sgt", count, 0)
     some = code.let(f"select i1 {below}, i64 {count}, i64 0")
     bits = code.integer("sub", code.integer("shl", 1, code.least(some, lanes - 1)), 1)
@@ -106,17 +106,17 @@ def lane_bits(code: Code, lanes: int, count: str) -> str:
 
 
 def first_lanes(code: Code, lanes: int, count: str) -> str:
-    """A mask of the first lanes."""
+    """A mask of the first `count` lanes."""
     bits = lane_bits(code, lanes, count)
     return code.let(f"bitcast i{lanes} {bits} to <{lanes} x i1>")
 
 
 class Packing(NamedTuple):
-    """Writes the function that packs the lines of a matrix as rows of registers.
+    """Emits the function that packs the lines of a matrix as rows of registers.
 
-    `across` says that what follows in memory are elements of different results, not
-    terms of one: then lines are interleaved to words. `transposes` exchanges rows and columns
-    of words. `registers` side by side are packed at a time, of lines that are whole.
+    With `across` consecutive elements belong to different results, not to the terms of one: lines
+    are interleaved to words. `transposes` exchanges rows and columns of words. So many adjacent
+    `registers` are packed at a time, of whole lines.
     """
 
     kind: Kind
@@ -131,9 +131,9 @@ class Packing(NamedTuple):
         return f"pack_{lines}{'_transposed' * self.transposes}_{self.registers}_{self.kind.letter}"
 
     def code(self) -> Code:
-        """Packs `count` results (at most 16) and `depth` terms, zeros behind them.
+        """Packs `count` results (at most 16) and `depth` terms, with zeros behind them.
 
-        `step` elements are from line to line; `row` bytes from row to row of the packed
+        The strides are `step` elements from line to line; `row` bytes from row to row of the packed
         registers, which are `chunk` bytes apart, and `beside` bytes from those of the next results.
         """
         parameters = ["ptr %from", "i64 %step", "ptr %to", "i64 %row", "i64 %chunk"]
@@ -156,7 +156,7 @@ class Packing(NamedTuple):
         return code
 
     def _write(self, code: Code, target: str, row: Callable[[str], list[str]]) -> None:
-        """Writes the rows of the registers; what is not transposed one after the other."""
+        """Stores the rows of the registers; those that are not transposed in order."""
         if not self.transposes:
             with code.loop("0", str(ROWS)) as r:
                 for number, word in enumerate(row(r)):
@@ -178,7 +178,8 @@ class Packing(NamedTuple):
         distances: tuple[int, int, str],
         sizes: tuple[str, str],
     ) -> None:
-        """Calls it; the distances are `row`, `chunk` and `beside`, the sizes `count` and `depth`."""
+        """Emits a call; the distances are `row`, `chunk` and `beside`, the sizes `count` and
+        `depth`."""
         (row, chunk, beside), (count, depth) = distances, sizes
         code.do(
             f"call fastcc void @{self.name}(ptr {source}, i64 {step}, ptr {target}, i64 {row}, "
@@ -186,14 +187,14 @@ class Packing(NamedTuple):
         )
 
     def _row(self, code: Code, start: str, bits: str, r: str) -> list[str]:
-        """Words of one result."""
+        """The words of one result."""
         terms = ROW_BYTES // self.kind.bytes
         there = code.integer("icmp slt", r, "%count")
         pointer = code.at(self.kind.memory, start, code.integer("mul", "%step", r))
         return self._words(code, self._loaded(code, pointer, terms, bits, there), terms)
 
     def _interleaved(self, code: Code, start: str, bits: str, left: str, w: str) -> list[str]:
-        """Words of all results, each of elements of as many lines as a word has elements."""
+        """The words of all results, each of elements of as many lines as a word has elements."""
         per_word, size = 4 // self.kind.bytes, ROWS * self.registers
         lines: list[str] = []
         for e in range(per_word):
@@ -209,13 +210,13 @@ class Packing(NamedTuple):
         return self._words(code, lines[0], size)
 
     def _merged(self, code: Code, a: str, b: str, size: int) -> str:
-        """Two vectors, their elements in turn."""
+        """The interleaved elements of two vectors."""
         order = ", ".join([f"i32 {i // 2 + (i % 2) * size}" for i in range(2 * size)])
         vector = f"<{size} x i{self.kind.bits}>"
         return code.let(f"shufflevector {vector} {a}, {vector} {b}, <{2 * size} x i32> <{order}>")
 
     def _loaded(self, code: Code, pointer: str, lanes: int, bits: str, there: str) -> str:
-        """The elements that have a bit, zeros else; all zeros unless they are there."""
+        """The elements whose bit is set, zeros elsewhere; all zeros if `there` is false."""
         vector, test = f"<{lanes} x i{self.kind.bits}>", f"<{lanes} x i1>"
         some = code.let(f"select i1 {there}, i{lanes} {bits}, i{lanes} 0")
         return code.call(
@@ -227,7 +228,7 @@ class Packing(NamedTuple):
         )
 
     def _words(self, code: Code, vector: str, lanes: int) -> list[str]:
-        """The words of a vector, a register's row each."""
+        """The words of a vector, one row of a register each."""
         per_row, bits = ROW_BYTES // self.kind.bytes, self.kind.bits
         rows: list[str] = []
         for first in range(0, lanes, per_row):
@@ -249,7 +250,7 @@ def _register(code: Code, instruction: str, *operands: tuple[str, str]) -> None:
 
 
 class BlockProduct:
-    """Writes the functions of blocks: sums in registers, and their results in memory."""
+    """Emits the functions of blocks: sums in registers, and their results in memory."""
 
     def __init__(self, form: Form) -> None:
         self.form = form
@@ -257,8 +258,8 @@ class BlockProduct:
     def multiply(self, rows: int, columns: int) -> Code:
         """Sums of `rows` by `columns` registers, = or += the products of `chunks` registers.
 
-        Rows of the left block are `step` bytes apart; the registers of the right one
-        follow each other, `apart` bytes from those of the next columns.
+        Rows of the left block are `step` bytes apart; the registers of the right one follow each
+        other, `apart` bytes from those of the next columns.
         """
         parameters = ["ptr %a", "i64 %step", "ptr %b", "i64 %apart", "ptr %sums"]
         parameters += ["i64 %chunks", "i1 %first"]
@@ -300,7 +301,8 @@ class BlockProduct:
         _register(code, "tileloadd64", ("i8", str(number)), ("ptr", pointer), ("i64", step))
 
     def finish(self) -> Code:
-        """Writes `rows` by `columns` results from their sums, rounded; rows are `step` elements apart."""
+        """Stores `rows` by `columns` results from their sums, rounded; rows are `step` elements
+        apart."""
         parameters = ["ptr %sums", "ptr %to", "i64 %step", "i64 %rows", "i64 %columns"]
         code = Code("finish", parameters, "internal fastcc void")
         form, s = self.form, Builder(code, ROWS, 1)
@@ -326,10 +328,10 @@ class BlockProduct:
         return code
 
     def blocks(self) -> Code:
-        """All blocks of some rows: the packed left ones by a packed panel of the right matrix.
+        """All blocks of some rows: the packed left ones times a packed panel of the right matrix.
 
-        The sums of a block are at `sums`; with `apart` those of the next one are so many bytes further.
-        With `last` they are complete.
+        The sums of a block are at `sums`; with `apart` those of the next one are so many bytes
+        further. With `last` they are complete.
         """
         parameters = ["ptr %a", "i64 %step", "ptr %panel", "i64 %chunks", "ptr %sums", "i64 %apart"]
         parameters += ["i1 %first", "i1 %last", "ptr %to", "i64 %row", "i64 %rows", "i64 %columns"]
@@ -372,7 +374,8 @@ CONFIGURATION_TEXT = f'@configuration = private constant [64 x i8] c"{_CONFIGURA
 
 @contextmanager
 def registers(code: Code) -> Generator[None]:
-    """The registers are in use; the system saves them for a thread that does not release them."""
+    """A scope in which the registers are used; the system saves them for threads that do not
+    release them."""
     _register(code, "ldtilecfg", ("ptr", "@configuration"))
     yield
     _register(code, "tilerelease")
@@ -432,7 +435,7 @@ def _pack_right(
     at: tuple[str, str, str, str, str],
     transposed: bool,
 ) -> None:
-    """Packs a panel of the right matrix, 16 columns after the other."""
+    """Packs a panel of the right matrix, 16 columns at a time."""
     (source, target), (k, j, width, depth, chunks) = sides, at
     size = code.integer("mul", chunks, REGISTER_BYTES)
     start = code.integer("mul", *((j, dims["inner"]) if transposed else (k, dims["columns"])))
@@ -458,10 +461,11 @@ def _pack_right(
 def pack_lines(
     code: Code, form: Form, sides: tuple[str, str], step: str, sizes: tuple[str, str, str]
 ) -> None:
-    """Packs a right matrix whose lines are `step` elements apart: (columns, terms) of it, and the bytes
-    from registers to those beside them.
+    """Packs a right matrix whose lines are `step` elements apart: (columns, terms) of it, and the
+    stride in bytes from registers to adjacent ones.
 
-    What belongs to some lines is packed before the next lines are, for memory is read along them.
+    All terms of some lines are packed before the next lines, because memory is contiguous along
+    them.
     """
     (source, target), (width, depth, size) = sides, sizes
     packing = Packing(form.right, True, False, 2)
@@ -588,7 +592,7 @@ def _parts(
 def product_of(
     dtype: Any, a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
 ) -> Callable[[Any, Any], Any] | None:
-    """`product` of a short dtype, by the shapes of the matrices before they are transposed."""
+    """`product` of a short dtype, for the shapes of the matrices before they are transposed."""
     form = short_form(dtype)
     if form is None:
         return None
@@ -613,7 +617,7 @@ def integer_products(
     transposed_a: bool,
     transposed_b: bool,
 ) -> Callable[[Any, Any], Any] | None:
-    """Products of integers of 8 bits, or batches of them, summed in 32."""
+    """Products of 8-bit integers, or batches of them, summed in 32 bits."""
     form = form_of(*dtypes, np.int32)
     if form is None:
         return None

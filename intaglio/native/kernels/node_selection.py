@@ -1,7 +1,7 @@
-"""Kernel selection: which nodes have machine code of their own, and when a call uses it.
+"""Kernel selection: the nodes that have machine code of their own, and the calls that use it.
 
-A kernel is chosen for the shapes of a call, and remembered for them. What the machine code
-does not do, or an input that is wrong, is left to the op's NumPy kernel.
+A kernel is chosen for the shapes of a call, and cached by them. Shapes and inputs that machine code
+does not support, invalid ones included, are left to the op's NumPy kernel.
 """
 
 from __future__ import annotations
@@ -28,13 +28,14 @@ from intaglio.runtime import interpreter
 
 Run = Callable[..., Any]
 Choose = Callable[..., Run | None]
-# By the name of the op, a function of a node's attributes and arrays that finds a kernel for them.
+# By op: a function that selects the kernel for a node's attributes and arrays.
 CHOICES: dict[str, Choose] = {}
-# Ops that have kernels for doubles too.
+# Ops that have kernels for float64 too.
 _DOUBLED: set[str] = set()
-# Those that have kernels for 16-bit floats, perhaps only where the processor multiplies matrices of these.
+# Ops that have kernels for 16-bit floats, perhaps only where the processor multiplies matrices of
+# these.
 _SHORT: set[str] = set()
-# What precedes the kinds of kernels for other dtypes than float32.
+# The prefixes of the kinds of kernels for other dtypes than float32.
 PREFIXES = {"float32": "", "float64": "double ", "bfloat16": "bfloat16 ", "float16": "float16 "}
 F = TypeVar("F", bound=Choose)
 
@@ -42,8 +43,8 @@ F = TypeVar("F", bound=Choose)
 def chooses(
     *ops: Op | OpReference, doubles: bool = False, shorts: bool = False
 ) -> Callable[[F], F]:
-    """Says that a function finds the kernels of these ops, of float32 and perhaps of float64 and
-    16-bit floats."""
+    """Registers a function that selects the kernels of these ops, of float32 and perhaps of float64
+    and 16-bit floats."""
 
     def register(choose: F) -> F:
         for op in ops:
@@ -58,7 +59,7 @@ def chooses(
 
 
 def choice_of(op: Op) -> Choose | None:
-    """What finds the op's kernels: what is registered for it, or what all reductions have."""
+    """The function that selects the op's kernels: the registered one, or that of all reductions."""
     return _reduction(op.reduces) if op.reduces else CHOICES.get(op.name)
 
 
@@ -81,7 +82,7 @@ def _kernel_of_body(body: Graph, name: str) -> Run | None:
 def called_kernel_of(node: Node) -> Run | None:
     """`kernel_of` for a caller who does not know the dtypes and shapes of the inputs' arrays.
 
-    What was compiled for those that the graph declares runs for no others.
+    A kernel for the declared ones is used for no others.
     """
     found = kernel_of(node)
     if found is None or node.op.name not in PARTS:
@@ -98,8 +99,8 @@ def called_kernel_of(node: Node) -> Run | None:
 
 
 def has_choice(node: Node) -> bool:
-    """True for an op that has kernels, on elements of a type that it may have."""
-    if choice_of(node.op) is None:  # such may have no outputs at all
+    """True for an op that has kernels, on elements of a supported dtype."""
+    if choice_of(node.op) is None:  # ops without kernels may have no outputs
         return False
     dtype = node.outputs[0].dtype
     if dtype.is_floating and dtype.size == 2:
@@ -115,13 +116,13 @@ PARTS: dict[str, Callable[[Graph], Run | None]] = {
 
 
 class Chosen:
-    """A node's kernel: for each tuple of shapes what `choose` finds, or the op's own."""
+    """A node's kernel: for each tuple of shapes the result of `choose`, or else the op's own."""
 
     def __init__(self, node: Node, choose: Callable[..., Run | None]) -> None:
         self._op, self._attrs = node.op, node.attrs
         self._choose = choose
         self._types = [v.dtype.numpy for v in node.inputs]
-        # Integers are sizes or axes, of which the choice depends as it does of shapes.
+        # Integers are sizes or axes, on whose values the choice depends as on shapes.
         integers = [i for i, v in enumerate(node.inputs) if v.dtype.is_integer]
         self._numbers = [] if node.op.integer_data else integers
         self._runs: dict[Any, Run] = {}
@@ -134,7 +135,7 @@ class Chosen:
         if run is None:
             if len(self._runs) >= MAX_CACHED_SHAPES:
                 self._runs.clear()
-            # Kernels read elements of the dtypes that the graph declares.
+            # Kernels load elements of the dtypes that the graph declares.
             fits = [a.dtype for a in arrays] == self._types
             run = (self._choose(self._attrs, *arrays) if fits else None) or self._by_numpy
             self._runs[key] = run
@@ -171,7 +172,7 @@ def _matmuls(transposed_a: str, transposed_b: str) -> Callable[..., Run | None]:
 
 
 def _fits(along: tuple[Axis, ...], gradients: Any) -> bool:
-    """True if gradients have the sides of the result."""
+    """True if gradients have the shape of the result along these axes."""
     return gradients.shape[1:-1] == tuple([a.out for a in along])
 
 
@@ -251,7 +252,7 @@ def _depthwise_filter_gradient(attrs: dict[str, Any], x: Any, sizes: Any, d: Any
 def _depthwise_along(
     attrs: dict[str, Any], x: tuple[int, ...], filters: tuple[int, ...]
 ) -> tuple[Axis, ...] | None:
-    """How filters slide over images that have as many channels as they."""
+    """The axes of windows over images that have as many channels as the filters."""
     return along_of(attrs, x, filters) if x[3:] == filters[2:3] else None
 
 

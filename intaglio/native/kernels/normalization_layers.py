@@ -1,7 +1,7 @@
-"""Kernels of batch normalisations in layers: with Relu after them, and with its gradient before theirs.
+"""Kernels of batch normalisations with Relu, and of their gradients.
 
-The gradient after Relu computes again where that was zero; of a gradient that is one number
-everywhere only the number is read.
+The gradient recomputes where Relu was zero; of an incoming gradient that is one broadcast number,
+only the number is read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from intaglio.opdef.op import Op
 
 Run = Callable[..., Any]
 
-# The versions of the op: they differ in what they keep besides.
+# The versions of the op, which differ in their reserved outputs.
 FORWARD = (raw.FusedBatchNorm, raw.FusedBatchNormV2, raw.FusedBatchNormV3)
 GRADIENTS = (raw.FusedBatchNormGrad, raw.FusedBatchNormGradV2, raw.FusedBatchNormGradV3)
 LAST = ("NHWC", "NDHWC")
@@ -33,12 +33,13 @@ def dims_of(value: SymbolicTensor) -> tuple[int, ...]:
 
 
 def _output_index(value: SymbolicTensor) -> int:
-    """Which of its node's outputs a value is; tensors are compared by what they are."""
+    """The index of a value among its node's outputs."""
     return [id(v) for v in value.node.outputs].index(id(value))
 
 
 def averaging_factor(node: Node) -> float:
-    """How much of the new statistics the running ones take; 1 for the ops that have none."""
+    """The weight of the batch's statistics in the running ones; 1 for the ops that have no such
+    attribute."""
     return node.attrs.get("exponential_avg_factor", 1.0)
 
 
@@ -55,7 +56,7 @@ def _forward_kernel(body: Graph) -> Run | None:
     if run is None:
         return None
     x, scale, offset, mean, variance = node.inputs
-    if training and factor == 1.0:  # they may be nothing
+    if training and factor == 1.0:  # the running statistics may be empty
         mean = variance = offset
     return Taking(run, *input_indices(body, x, scale, offset, mean, variance))
 

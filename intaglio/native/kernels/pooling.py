@@ -1,7 +1,7 @@
 """Pooling of channels-last images in machine code, with its gradients.
 
-As in the NumPy kernels the search for a maximum begins at the least finite number and passes
-over NaN, and each window's gradient goes to its first maximum.
+As in the NumPy kernels the search for a maximum starts with the least finite number and ignores
+NaN, and each window's gradient goes to its first maximum.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ def _squares(
     body: Callable[[str, str, str, list[str], str], None],
     begin: Callable[[str], None] = lambda number: None,
 ) -> None:
-    """Loops over windows of 2x2 with strides 2 that cover the images.
+    """Loops over 2x2 windows with strides of 2 that cover the images.
 
-    Calls `begin(number)` for every image, and `body(number, c, at, pointers, mask)` for vectors
-    of channels, the first of which is c: their index in arrays with an element for each window, and
+    Calls `begin(number)` for every image, and `body(number, c, at, pointers, mask)` for vectors of
+    channels, the first of which is c: their index in arrays with an element for each window, and
     pointers to the window's elements.
     """
     code, dims = k.code, k.dims
@@ -109,7 +109,7 @@ def _square_rows(
 
 
 def _square_maximum(k: Sliding) -> None:
-    """The greatest element of windows of 2x2 side by side."""
+    """The greatest element of disjoint 2x2 windows."""
     images, out, code = k.pointer("%ins", 0), k.pointer("%outs", 0), k.code
 
     def body(number: str, c: str, at: str, pointers: list[str], mask: str) -> None:
@@ -190,9 +190,9 @@ def _maximum_with_argmax(k: Sliding) -> None:
 
 
 def _argmax_gradient(k: Sliding) -> None:
-    """The gradient by what `_maximum_with_argmax` was given, and its sums over every image.
+    """The gradient for the argmaxes of `_maximum_with_argmax`, and its sums over every image.
 
-    Inputs are argmaxes and gradients. Every element is written once.
+    Inputs are argmaxes and gradients. Every element is stored once.
     """
     positions, gradients = (k.pointer("%ins", i) for i in (0, 1))
     out, sums = (k.pointer("%outs", i) for i in (0, 1))
@@ -234,7 +234,7 @@ def _argmax_gradient(k: Sliding) -> None:
 def _gradient_at_argmax(
     k: Sliding, slope: str, position: str, targets: list[str], mask: str, total: str
 ) -> str:
-    """Writes the gradients of a window, and gives a total with them added."""
+    """Stores the gradients of a window, and returns `total` with them added."""
     code, vector = k.code, k.vector
     integers = f"<{k.tiles.lanes} x i32>"
     zero, one = "zeroinitializer", "splat (float 1.0)"
@@ -259,7 +259,7 @@ def _add(k: Sliding, pointer: str, value: str, mask: str) -> None:
 
 
 def _count(k: Sliding, down: Window, across: Window) -> str:
-    """How many elements of a window are inside the image, in every lane."""
+    """The number of elements of a window that are inside the image, in every lane."""
     code = k.code
     rows = code.integer("sub", down.last, down.first)
     columns = code.integer("sub", across.last, across.first)
@@ -285,7 +285,7 @@ def _mean(k: Sliding) -> None:
 
 
 def _mean_gradient(k: Sliding) -> None:
-    """Each window's gradient, shared among its elements."""
+    """Each window's gradient, divided equally among its elements."""
     gradients, out, code = k.pointer("%ins", 0), k.pointer("%outs", 0), k.code
     with code.loop("%from", "%to") as number:
         gradient, result = k.image(gradients, number, "out_"), k.image(out, number)
@@ -318,7 +318,8 @@ MAXIMUM_LIBRARY = library({"maximum_with_argmax": (_maximum_with_argmax, 1)}, ou
 
 
 def pooling(name: str, w: Windows) -> Callable[..., Any] | None:
-    """One of the kernels of `LIBRARY` for such windows: arrays to array; None where there is nothing to do."""
+    """One of the kernels of `LIBRARY` for such windows: arrays to array; None where the result is
+    empty."""
     if not entry.AVAILABLE or w.empty:
         return None
     shape = w.in_shape if name.endswith("gradient") else w.out_shape
@@ -328,13 +329,13 @@ def pooling(name: str, w: Windows) -> Callable[..., Any] | None:
 
 
 def _covering(w: Windows) -> Windows:
-    """The windows of 2x2 with strides 2 that cover the images of `w`."""
+    """The 2x2 windows with strides of 2 that cover the images of `w`."""
     down, across = 2 * w.out_height, 2 * w.out_width
     return Windows(w.images, down, across, *w[3:6], 2, 2, 2, 2, 0, 0)
 
 
 def relu_pooling_gradient(w: Windows) -> Callable[..., list[Any]] | None:
-    """(images, maxima, gradients) to the gradient by the input of relu, and its sums
+    """(images, maxima, gradients) to the gradient with respect to the input of Relu, and its sums
     over every image; None for other windows than those of 2x2 that cover the images."""
     if not covers(w):
         return None
@@ -344,8 +345,9 @@ def relu_pooling_gradient(w: Windows) -> Callable[..., list[Any]] | None:
 
 
 def maximum_with_argmax(w: Windows) -> Chain | None:
-    """Images to maxima of relu and their argmaxes, bytes as in `native/kernels/pooling_epilogue.py`; None for
-    other windows than those of 2x2 that cover the images."""
+    """Images to maxima of Relu and their argmaxes, bytes as in
+    `native/kernels/pooling_epilogue.py`; None for other windows than those of 2x2 that cover the
+    images."""
     if not covers(w):
         return None
     kernel = MAXIMUM_LIBRARY.entry("maximum_with_argmax").for_dims((w.images, *w))
@@ -356,8 +358,8 @@ def maximum_with_argmax(w: Windows) -> Chain | None:
 
 
 def argmax_gradient(w: Windows) -> Callable[..., list[Any]] | None:
-    """(argmaxes, gradients) to the gradient by the input of `maximum_with_argmax`, and its sums over
-    every image; None likewise."""
+    """(argmaxes, gradients) to the gradient with respect to the input of `maximum_with_argmax`, and
+    its sums over every image; None for the same windows as there."""
     if not covers(w):
         return None
     kernel = GRADIENT_LIBRARY.entry("argmax_gradient").for_dims((w.images, *w))
@@ -366,5 +368,5 @@ def argmax_gradient(w: Windows) -> Callable[..., list[Any]] | None:
 
 
 def covers(w: Windows) -> bool:
-    """True for windows of 2x2 with strides 2 that cover the images, if they have kernels."""
+    """True for 2x2 windows with strides of 2 that cover the images, if they have kernels."""
     return entry.AVAILABLE and not w.empty and w == _covering(w)

@@ -1,8 +1,8 @@
-"""Pooling of 2x2 as an epilogue of convolutions, while the results are in registers.
+"""2x2 pooling as an epilogue of convolutions, while the results are in registers.
 
-Besides the means or maxima it writes, on request, the results themselves, or the argmaxes
-of the maxima, a byte each. From an argmax the gradient knows which result was the maximum and
-whether Relu was zero there, and needs neither results nor maxima.
+Besides the means or maxima it stores, on request, the results themselves, or the argmaxes of the
+maxima, one byte each. The gradient needs only the argmax, which says which result was the maximum
+and whether Relu was zero there, and neither results nor maxima.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ WORDS = ("mean", "argmax", "whole")
 
 
 class Pooling(NamedTuple):
-    """The requested results: maxima, or means; with `argmax` the argmaxes after relu; with
-    `whole` the results, too."""
+    """The requested results: maxima, or means; with `argmax` the argmaxes after Relu; with `whole`
+    the results before pooling, too."""
 
     mean: bool = False
     argmax: bool = False
@@ -43,12 +43,12 @@ class Pooling(NamedTuple):
 
     @property
     def requested(self) -> list[int]:
-        """The numbers of the requested outputs."""
+        """The indices of the requested outputs."""
         return [i for i, there in enumerate((self.whole, True, self.argmax)) if there]
 
 
 class Pool:
-    """Writes the pooling of windows of four vectors."""
+    """Emits the pooling of windows of four vectors."""
 
     def __init__(
         self, code: Code, tiles: Tiles, dims: dict[str, str], arrays: tuple[str, str] | None = None
@@ -61,7 +61,7 @@ class Pool:
         )
 
     def write(self, window: list[str], at: str, mask: str) -> None:
-        """Pools a window whose first element is `at` among what is pooled."""
+        """Pools a window whose result has the index `at`."""
         code = self.code
         out = code.at("float", self._out, at)
         with code.when(self.flags["mean"]):
@@ -81,7 +81,7 @@ class Pool:
         return code.let(f"fmul {vector} {total}, splat (float 0.25)")
 
     def maximum(self, window: list[str]) -> tuple[str, str]:
-        """The greatest of some vectors, and which is the first of them; NaN is passed over."""
+        """The greatest of some vectors, and which is the first of them; NaN is ignored."""
         code, tiles = self.code, self.tiles
         most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
         position = f"splat (i32 {NOWHERE})"
@@ -92,7 +92,7 @@ class Pool:
         return most, position
 
     def _cut(self, most: str, position: str) -> str:
-        """Argmaxes, marked where relu was zero."""
+        """Argmaxes, marked where Relu was zero."""
         code = self.code
         open_ = code.let(f"fcmp ogt {self.tiles.vector} {most}, zeroinitializer")
         shut = code.let(f"or {self._integers} {position}, splat (i32 {CUT})")

@@ -1,6 +1,6 @@
-"""Images sampled at coordinates, by the nearest pixel or between four.
+"""Images sampled at coordinates, by the nearest pixel or by bilinear interpolation.
 
-Sums are those of `ops/image/projection.py`, in the same order, so that results are the same bits.
+Sums are those of `ops/image/projection.py`, in the same order, so that results have the same bits.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DIMS = ("rows", "new_rows", "new_columns", "height", "width", "channels")
 
 
 class _Tap(NamedTuple):
-    """A pixel that is read: whether it is in the image, and where its channels begin."""
+    """A pixel that is read: whether it is in the image, and the index of its first channel."""
 
     seen: str
     data: str
@@ -40,7 +40,8 @@ class _Sampling:
         self.fill = code.load("float", fill, 4)
 
     def kernel(self, sample: Callable[[str, str, str, str], None]) -> Kernel:
-        """Writes `sample` for each pixel: of its x, y, the image and the new pixel's channels."""
+        """Emits `sample` for each pixel, with its x, y, the image and the pointer to the new
+        pixel's channels."""
         code, dims = self.code, self.dims
         size = code.integer("mul", dims["height"], dims["width"])
         size = code.integer("mul", size, dims["channels"])
@@ -103,7 +104,7 @@ def _bilinear() -> Kernel:
     code = s.code
 
     def parts(x: str) -> tuple[str, str, str]:
-        """The whole part, the rest, and what the rest lacks of 1."""
+        """The floor, the fraction, and one less the fraction."""
         floor = code.call("float", "llvm.floor.f32", ("float", x))
         rest = code.let(f"fsub float {x}, {floor}")
         return s.whole(floor), rest, code.let(f"fsub float 1.0, {rest}")

@@ -1,8 +1,8 @@
 """Random numbers in machine code: Philox4x32-10, and uniform and normal numbers from it.
 
-Bits and uniform numbers are those of the NumPy code in `ops/random/philox.py`. Normal float32s go through
-logarithms and sines of float64 there and here, which rounded are hardly ever different; normal
-float64s differ in their last places.
+Bits and uniform numbers are those of the NumPy code in `ops/random/philox.py`. Normal float32s are
+computed by logarithms and sines of float64 in both, so that they hardly ever differ after rounding;
+normal float64s differ in their last bits.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ Run = Callable[..., Any]
 Finish = Callable[[Functions, Sequence[Lanes]], list[Lanes]]
 
 WORD_KIND, HALF_WORD_KIND = Kind("i64", 64, "u"), Kind("i32", 32, "u")
-# A bfloat16 as it is stored.
+# The representation of a bfloat16 in memory.
 BFLOAT_BITS = Kind("i16", 16, "u")
 BLOCKS_PER_VECTOR = max(jit.WIDTH // 4, 4)
-# The words of a kernel's state: the stream's key, its counter's halves, and the step from
-# one block's counter to the next.
+# The words of a kernel's state: the stream's key, its counter's halves, and the step from one
+# block's counter to the next.
 STATE_DIMS = ("key", "low", "high", "step")
 
 
 def _cipher(s: Functions, counter: Sequence[Lanes], keys: Sequence[Any]) -> list[Lanes]:
-    """Ten rounds over blocks whose four words are given, as 32-bit numbers in 64-bit lanes."""
+    """Ten rounds over blocks of four words, as 32-bit numbers in 64-bit lanes."""
     x0, x1, x2, x3 = counter
     first, second = [s.constant(int(m), WORD_KIND) for m in np.ravel(MULTIPLIERS)]
     low = s.constant(int(LOW), WORD_KIND)
@@ -73,7 +73,7 @@ def _round_keys(s: Functions, key: str) -> list[tuple[Lanes, Lanes]]:
 def _counters(s: Functions, state: dict[str, str], first: str, step: str = "") -> list[Lanes]:
     """The four words of the counters of `lanes` blocks from number `first` on.
 
-    They are the state's `step` apart, or another one.
+    Counters are `step` apart, or the state's step.
     """
     code, lanes = s.code, s.lanes
 
@@ -98,7 +98,7 @@ def _bits(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
 
 
 def _unit(s: Functions, word: Lanes) -> Lanes:
-    """A float32 in [0, 1) of a word."""
+    """A float32 in [0, 1) from a word."""
     bits = s.converted(word, HALF_WORD_KIND)
     bits = s.bit_or(s.bit_and(bits, s.const(0x7FFFFF, bits)), s.const(0x3F800000, bits))
     number = s.floats(bits)
@@ -106,7 +106,7 @@ def _unit(s: Functions, word: Lanes) -> Lanes:
 
 
 def _half_unit(bits: int, kind: Kind) -> Finish:
-    """16-bit floats in [0, 1), of so many bits of each word."""
+    """16-bit floats in [0, 1), from so many bits of each word."""
 
     def finish(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
         numbers: list[Lanes] = []
@@ -125,7 +125,7 @@ def _bfloat_unit(s: Functions, words: Sequence[Lanes]) -> list[Lanes]:
 
 
 def _double_unit(s: Functions, high: Lanes, low: Lanes) -> Lanes:
-    """A float64 in [0, 1) of two words."""
+    """A float64 in [0, 1) from two words."""
     upper = s.shift_left(s.bit_and(high, s.const(0xFFFFF, high)), 32)
     bits = s.bit_or(s.bit_or(upper, low), s.const(0x3FF << 52, low))
     number = s.floats(bits)
@@ -133,7 +133,7 @@ def _double_unit(s: Functions, high: Lanes, low: Lanes) -> Lanes:
 
 
 def _normals(s: Functions, first: Lanes, second: Lanes) -> list[Lanes]:
-    """Two normals of two uniform numbers (Box and Muller), each step rounded."""
+    """Two normal numbers from two uniform ones (Box and Muller), each step rounded."""
     kind = first.kind
     least = s.maximum(first, s.const(MIN_UNIFORM, first))
     log = s.converted(s.log(s.converted(least, DOUBLE)), kind)
@@ -172,7 +172,7 @@ FINISHES: dict[str, tuple[Finish, Kind]] = {
     "normal": (_normal, FLOAT),
     "normal_double": (_normal_double, DOUBLE),
 }
-# Normals that are rejected while they are out of bounds, and the words they consume.
+# Kernels of truncated normal numbers, and the words that a number consumes.
 TRUNCATED = {"truncated": "normal", "truncated_double": "normal_double"}
 DTYPES = {
     HALF_WORD_KIND: np.uint32,
@@ -184,7 +184,7 @@ DTYPES = {
 
 
 def _of_block(kind: Kind) -> int:
-    """How many numbers a block gives."""
+    """The numbers from one block."""
     return 2 if kind == DOUBLE else 4
 
 
@@ -210,7 +210,7 @@ def _kernel(name: str) -> Kernel:
 
 
 def _arguments(code: Code) -> tuple[dict[str, str], str, str]:
-    """The stream's state, the array to be filled, and its elements."""
+    """The stream's state, the array to be filled, and its number of elements."""
     words = code.load("ptr", "%ins", 8)
     state = {
         part: code.load("i64", code.at("i64", words, str(i)), 8)
@@ -221,10 +221,10 @@ def _arguments(code: Code) -> tuple[dict[str, str], str, str]:
 
 
 class _Truncated:
-    """Writes the kernel of normals that are near enough.
+    """Emits the kernel of truncated normal numbers, by rejection.
 
-    Those of one block have counters of their own, from which they take block after block until
-    they are complete; nearly all need no second one.
+    The numbers of one block have counters of their own, from which they take further blocks until
+    they are complete; nearly all need one block.
     """
 
     def __init__(self, name: str) -> None:
@@ -240,7 +240,7 @@ class _Truncated:
         self.keys = _round_keys(self.s, self.state["key"])
 
     def write(self) -> Kernel:
-        """The kernel: first a block for each, then more for those that lack numbers."""
+        """The kernel: first one block for each, then more for those that lack numbers."""
         code, of_block = self.code, self.of_block
         apart = str(RESERVED * of_block // 4)
         with code.loop("%from", "%to") as group:
@@ -265,7 +265,7 @@ class _Truncated:
         return Kernel(code, 1)
 
     def _again(self, start: str, count: str, first: str) -> None:
-        """All numbers of a block's own counters, until there are enough."""
+        """The numbers from a block's own counters, until there are enough."""
         code = self.code
         self._fill(0)
         with code.loop("0", count, BLOCKS_PER_VECTOR) as iteration:
@@ -275,7 +275,7 @@ class _Truncated:
                 self._take("0", BLOCKS_PER_VECTOR * self.of_block, first)
 
     def _generate(self, first: str, step: str) -> None:
-        """Normals of `LANES` blocks, written to the scratch memory."""
+        """Normal numbers from `LANES` blocks, stored in scratch memory."""
         code, s, kind = self.code, self.s, self.kind
         words = _cipher(s, _counters(s, self.state, first, step), self.keys)
         for i, vector in enumerate(_in_order(s, self.finish(s, words))):
@@ -315,7 +315,7 @@ def _truncated_kernel(name: str) -> Kernel:
 
 
 def _in_order(s: Functions, vectors: Sequence[Lanes]) -> list[str]:
-    """Vectors with the first elements of all, then the second ones, ..."""
+    """The vectors interleaved: the first elements of all, then the second ones, ..."""
     code, lanes = s.code, s.lanes
     element = vectors[0].kind.llvm
     parts, width = [m.names[0] for m in vectors], lanes
@@ -339,7 +339,7 @@ def _in_order(s: Functions, vectors: Sequence[Lanes]) -> list[str]:
 
 
 def _write(s: Functions, kind: Kind, vector: str, out: str, index: str, size: str) -> None:
-    """Stores a vector's elements, as far as the array is long."""
+    """Stores a vector's elements, those within the array."""
     code, lanes = s.code, s.lanes
     test = f"<{lanes} x i1>"
     mask = code.call(
@@ -355,7 +355,8 @@ def _write(s: Functions, kind: Kind, vector: str, out: str, index: str, size: st
 
 
 def _swaps() -> Kernel:
-    """range(n) after a Fisher-Yates shuffle: each element is swapped with the one at the input's offset."""
+    """range(n) after a Fisher-Yates shuffle: each element is swapped with the one at the input's
+    offset."""
     code = Code("swaps", entry.KERNEL)
     offsets, out = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
     with code.loop("%from", "%to") as i:
@@ -380,7 +381,7 @@ PERMUTATIONS = Library(lambda: Source([_swaps()]))
 
 
 def permutation(count: int) -> Run | None:
-    """What makes a permutation of range(count) of uint32 distances, all but one of them."""
+    """The function from uint32 offsets, all but the last, to a permutation of range(count)."""
     if not entry.AVAILABLE:
         return None
     fill = PERMUTATIONS.entry("swaps", shared=False).for_dims((count,))
@@ -388,12 +389,13 @@ def permutation(count: int) -> Run | None:
 
 
 def generator(name: str, count: int) -> Run | None:
-    """What makes `count` numbers of a stream, given as an array of `STATE`; for names in `LIBRARIES`."""
+    """The function from a stream's state (an array of `STATE`) to `count` numbers; for names in
+    `LIBRARIES`."""
     if not entry.AVAILABLE or not count:
         return None
     _, kind = FINISHES[TRUNCATED.get(name, name)]
     groups = -(-count // (BLOCKS_PER_VECTOR * _of_block(kind)))
-    # Few numbers are drawn before another thread could help.
+    # Few numbers take less time than waking another thread.
     fill = (
         LIBRARIES[name].entry(name, count >= entry.MIN_PARALLEL_ELEMENTS).for_dims((groups, count))
     )

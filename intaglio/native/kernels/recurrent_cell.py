@@ -18,14 +18,14 @@ from intaglio.opdef import raw
 from intaglio.ops.array.slicing import is_index
 
 TILE_SHAPES = Tiles(FLOAT)
-# Rows of a tile at most, by its vectors.
+# The most rows of a tile, by its vectors.
 MAX_TILE_ROWS = {1: 12, 2: 8, 3: 8, 4: 6}
 # The dims of a cell's code: tiles of rows, those that are whole, the inner dimension, blocks of
 # columns, columns of the product and of a gate.
 DIMS = ("tiles", "whole", "inner", "blocks", "wide", "columns")
 
 
-# Gates that fit into registers side by side, and multiplications from which on it is worth it.
+# The most gates that fit into registers, and the least multiplications for which a cell pays.
 MOST_GATES, WORTH = 4, 1 << 14
 
 
@@ -58,7 +58,7 @@ def form_of(node: Node, users: dict[int, list[Node]]) -> Form | None:
 
 
 def _gates(node: Node, wide: int, users: dict[int, list[Node]]) -> int:
-    """Into how many parts a product is taken apart, after sums; 1 if it is not, or into many."""
+    """The number of slices of a product, after additions; 1 if it is not sliced, or into too many."""
     waiting, seen = [node.outputs[0]], set[int]()
     while waiting:
         value = waiting.pop()
@@ -74,7 +74,7 @@ def _gates(node: Node, wide: int, users: dict[int, list[Node]]) -> int:
 
 
 class Plan(NamedTuple):
-    """The tiles of a cell: so many rows, and of each gate so many vectors."""
+    """The tiles of a cell: their rows, and the vectors of each gate."""
 
     rows: int
     inner: int
@@ -95,7 +95,7 @@ class Plan(NamedTuple):
 
     @property
     def blocks(self) -> int:
-        """How many tiles are computed together."""
+        """The number of tiles in a block."""
         return -(-self.columns // self.step)
 
     @property
@@ -122,7 +122,8 @@ class Plan(NamedTuple):
 
 
 def planned(rows: int, inner: int, gates: int, columns: int) -> Plan:
-    """Tiles for a cell of these sizes, that fill the registers, and leave few rows over."""
+    """Tiles for a cell of these sizes, which fill the registers and leave a small remainder of
+    rows."""
     vectors = (
         2 if gates < 3 and columns > TILE_SHAPES.lanes and gates * 2 <= len(MAX_TILE_ROWS) else 1
     )
@@ -133,7 +134,7 @@ def planned(rows: int, inner: int, gates: int, columns: int) -> Plan:
 
 
 def starts_of(node: Node, wide: int) -> list[int] | None:
-    """Where the results of a node begin in the columns of its input; None if they are no such parts."""
+    """The first columns of a node's results in its input; None if they are no slices of columns."""
     if node.op in (raw.Split, raw.SplitV):
         at = 0 if node.op is raw.Split else 2
         axis = node.inputs[at].node
@@ -162,12 +163,13 @@ def starts_of(node: Node, wide: int) -> list[int] | None:
 
 
 def value_of(node: Node) -> int:
-    """Which input of a node is taken apart, if it takes one apart."""
+    """The index of the input that a node slices."""
     return 1 if node.op is raw.Split else 0
 
 
 def pack(plan: Plan) -> Code:
-    """Weights in the order of the tiles: for each block of columns rows of all gates side by side."""
+    """Packs weights in the order of the tiles: for each block of columns, rows of all gates side by
+    side."""
     code, tiles = Code("pack", entry.KERNEL), TILE_SHAPES
     source, target = code.load("ptr", "%ins", 8), code.load("ptr", "%outs", 8)
     dims = entry.load_dims(code, ("blocks", "inner", "wide", "columns"))
@@ -197,13 +199,13 @@ def pack(plan: Plan) -> Code:
 def cell(body: Graph, product: Node, plan: Plan) -> Code:
     """The kernel: tiles of rows from `from` to `to`, in all columns.
 
-    Inputs are the rows, the packed weights, and what else the cell's graph takes.
+    Inputs are the rows, the packed weights, and the other inputs of the cell's graph.
     """
     return _Cell(body, product, plan).write()
 
 
 def others(body: Graph, product: Node) -> list[SymbolicTensor]:
-    """What a cell's graph takes besides its product; that may take the same."""
+    """The inputs of a cell's graph other than those of its product; some may be the same."""
     users = walk.uses(body)
     return [v for v in body.inputs if any(n is not product for n in users[id(v)])]
 
@@ -247,7 +249,7 @@ class _Cell:
         return code
 
     def _tile(self, panel: str, column: str, masks: list[str], number: str, tall: int) -> None:
-        """A tile of the product, and what becomes of it."""
+        """A tile of the product, and its elementwise ops."""
         code, plan = self.code, self.plan
         first = code.integer("mul", number, plan.tall)
         rows = [code.integer("add", first, r) for r in range(tall)]
@@ -303,7 +305,7 @@ class _Cell:
         ]
 
     def _node(self, s: Functions, node: Node, values: dict[int, list[Lanes]]) -> None:
-        """A node of the cell's graph, for each gate if it is of the whole product."""
+        """A node of the cell's graph, once for each gate if it is of the whole product."""
         if node.op is raw.Const:
             value = node.attrs["value"]
             if value.size == 1 and node.outputs[0].dtype.is_floating:
@@ -325,13 +327,13 @@ class _Cell:
     # -- memory --------------------------------------------------------------------------------
 
     def _gates(self, width: int) -> int:
-        """How many gates a value of so many columns has."""
+        """The number of gates in a value of so many columns."""
         return self.plan.gates if width == self.plan.gates * self.plan.columns else 1
 
     def _vector_pointers(
         self, pointer: str, row: str, gate: int, width: int, column: str
     ) -> list[str]:
-        """Where the vectors of a gate are in a row."""
+        """Pointers to the vectors of a gate in a row."""
         code = self.code
         wide = self.dims["wide" if self._gates(width) > 1 else "columns"]
         start = code.at("float", TILE_SHAPES.step(code, pointer, row, wide), column)
@@ -341,7 +343,8 @@ class _Cell:
     def _read(
         self, dims: Any, pointer: str, rows: list[str], column: str, masks: list[str]
     ) -> list[Lanes]:
-        """What is taken besides the product: for each row, for all rows, or a number."""
+        """Loads an operand other than the product: an element for each row, for all rows, or a
+        number."""
         code = self.code
         if not dims:
             number = code.splat(TILE_SHAPES.lanes, "float", code.load("float", pointer, 4))
@@ -361,7 +364,7 @@ class _Cell:
     def _write(
         self, gates: list[Lanes], pointer: str, rows: list[str], column: str, masks: list[str]
     ) -> None:
-        """Writes a result."""
+        """Stores a result."""
         width = len(gates) * self.plan.columns
         for gate, lanes in enumerate(gates):
             names = iter(lanes.names)

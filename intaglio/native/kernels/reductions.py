@@ -1,9 +1,9 @@
-"""Sums, means and extremes over neighbouring axes in machine code.
+"""Sums, means and extremes over adjacent axes in machine code.
 
-The array is seen as outer rows, the axis that goes, and inner columns. What is long is reduced
-in chunks, and the results of the chunks likewise: rounding errors grow with the lengths of the
-chunks, not of the array, and threads share the chunks. Where these begin is decided by the
-shape, so that the number of threads changes nothing.
+The array has three dims: outer rows, the reduced axis, and inner columns. A long axis is reduced in
+chunks, and the results of the chunks likewise: rounding errors grow with the length of the chunks,
+not of the array, and threads divide the chunks. The chunks are determined by the shape, so that
+results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from intaglio.native.runtime import entry
 Run = Callable[[Any], Any]
 _SINGLE = np.dtype(np.float32)
 
-# Elements of a chunk, the fewest rows that one has, and the columns that are taken at a time.
+# Elements of a chunk, its least number of rows, and the columns that are processed at a time.
 CHUNK_ELEMENTS = 1 << 14
 MIN_ROWS_PER_CHUNK = 64
 COLUMNS_PER_CHUNK = 1024
 # Vectors that are accumulated together.
 VECTORS_PER_STEP = 4
 DIMS = ("parts", "length", "inner", "chunks", "chunk", "slices", "divisor")
-# For each kind the builder's step.
+# The builder's method for each kind of reduction.
 KINDS: dict[str, Callable[[Builder, Lanes, Lanes], Lanes]] = {
     "sum": Builder.add,
     "product": Builder.mul,
@@ -71,12 +71,12 @@ def finished(s: Builder, kind: str, total: Lanes) -> Lanes:
 
 
 class Joining:
-    """Writes loops that join vectors: sums, or extremes, of a kind."""
+    """Emits loops that reduce vectors by a kind of reduction."""
 
     def __init__(
         self, code: Code, kind: str, element: Kind = FLOAT, stored: Kind | None = None
     ) -> None:
-        """`element` is computed with; in memory it may be another kind."""
+        """`element` is the type of computation; in memory it may be another."""
         self.code = code
         self.element = element
         self.tiles = Tiles(element, stored)
@@ -85,7 +85,7 @@ class Joining:
         self.identity = f"splat ({element.llvm} {number})"
 
     def joined(self, xs: Sequence[str], ys: Sequence[str]) -> list[str]:
-        """Each of some vectors joined with another."""
+        """Each of some vectors combined with another."""
         s = Builder(self.code, self.tiles.lanes, len(xs))
         x, y = Lanes(self.element, tuple(xs)), Lanes(self.element, tuple(ys))
         return [*KINDS[self.kind](s, x, y).names]
@@ -103,16 +103,17 @@ class Joining:
         sums: list[str],
         seen: Callable[[str], Sequence[str]],
     ) -> list[str]:
-        """The vectors that `seen(i)` returns, for each i of a range, joined to the sums."""
+        """The vectors that `seen(i)` returns, for each i of a range, combined with the
+        accumulators."""
         carried = [(self.tiles.vector, s) for s in sums]
         with self.code.carrying(start, stop, step, *carried) as iteration:
             iteration.following = self.joined(iteration.values, seen(iteration.index))
         return iteration.values
 
     def row(self, first: str, last: str, seen: Callable[[str, int, str], Sequence[str]]) -> str:
-        """What the elements of a range join to, in the first lane of a vector.
+        """The reduction of the elements of a range, in the first lane of a vector.
 
-        `seen(i, count, mask)` gives `count` vectors from element i on; with a mask only the lanes
+        `seen(i, count, mask)` returns `count` vectors from element i on; with a mask only the lanes
         that it allows count.
         """
         code, tiles = self.code, self.tiles
@@ -134,7 +135,7 @@ class Joining:
         return self.folded(value)
 
     def filled(self, value: str, mask: str) -> str:
-        """A vector with what changes nothing in the lanes that a mask does not allow."""
+        """A vector with the identity element in the lanes that a mask does not allow."""
         vector = self.tiles.vector
         return self.code.let(
             f"select {self.tiles.test} {mask}, {vector} {value}, {vector} {self.identity}"
@@ -155,9 +156,9 @@ class Joining:
 
 
 class _ReductionBuilder:
-    """Writes a kernel: `down` the rows for every column, or `across` rows without columns.
+    """Emits a kernel: `down` the rows for every column, or `across` rows without columns.
 
-    16-bit floats are joined as float32; they may be what is read, and what is written.
+    16-bit floats are accumulated as float32; they may be loaded, and stored.
     """
 
     def __init__(self, name: str, kind: str, source: Kind, target: Kind) -> None:
@@ -227,7 +228,7 @@ class _ReductionBuilder:
         return code
 
     def _column(self, top: str, first: str, last: str, j: str, right: str, target: str) -> None:
-        """One vector of columns, or what is left of one."""
+        """One vector of columns, or the remainder."""
         code, tiles = self.code, self.tiles
         mask = tiles.mask(code, j, right)
         (value,) = self.joining.range(
@@ -286,9 +287,10 @@ def _levels(
     dtype: Any,
     result: Any = None,
 ) -> Any:
-    """Reduces the chunks, then what they give, until there is one for each outer row.
+    """Reduces the chunks, then their results, until there is one for each outer row.
 
-    Sums and extremes of 16-bit floats are float32 until then, and rounded if `result` is no other dtype.
+    Sums and extremes of 16-bit floats are float32 until then, and rounded if `result` is no other
+    dtype.
     """
     result = dtype if result is None else result
     between = _SINGLE if is_short(dtype) else dtype
@@ -309,7 +311,7 @@ def _levels(
 
 
 def over_chunks(how: str, shape: tuple[int, int], divisor: int, kind: Kind) -> Any:
-    """The reduction of the results (chunks, outputs) of chunks, which have elements of a kind.
+    """The reduction of the results (chunks, outputs) of chunks, which have elements of a type.
 
     The sum of a mean is divided by `divisor`.
     """
@@ -322,9 +324,10 @@ def over_chunks(how: str, shape: tuple[int, int], divisor: int, kind: Kind) -> A
 def reduction(
     how: str, shape: tuple[int, ...], axes: tuple[int, ...], keep_dims: bool, dtype: Any = _SINGLE
 ) -> Run | None:
-    """What an op that `reduces` like that gives over axes of arrays of a shape and dtype; None where NumPy is to do it.
+    """The function of an op that `reduces` like that, over axes of arrays of a shape and dtype;
+    None where NumPy is used.
 
-    Axes that are no neighbours go one group after the other, the last one first.
+    Axes that are not adjacent are reduced one group after the other, the last group first.
     """
     groups = [
         (is_reduced, math.prod([length for _, length in group]))
@@ -340,7 +343,7 @@ def reduction(
         [1 if i in axes else d for i, d in enumerate(shape) if keep_dims or i not in axes]
     )
     runs: list[Any] = []
-    kind = "sum" if how == "mean" else how  # which is divided at the end
+    kind = "sum" if how == "mean" else how  # divided at the end
     own: Any = dtype
     between = _SINGLE if is_short(dtype) else dtype
     for at in reversed(reduced_groups):
@@ -357,7 +360,7 @@ def reduction(
 
 
 def _sequential(runs: Sequence[Any]) -> Run | None:
-    """Each takes what the one before gives."""
+    """The composition of functions, the first one first."""
     if len(runs) < 2:
         return runs[0] if runs else None
 
@@ -371,7 +374,7 @@ def _sequential(runs: Sequence[Any]) -> Run | None:
 
 
 def has_code(how: str, dtype: Any) -> bool:
-    """True for sums of what adds up without another type, and quantifiers of bools."""
+    """True for sums of dtypes that need no wider accumulator, and for reductions of bools."""
     if how in ("all", "any"):
         return dtype.kind == "b"
     if is_short(dtype):
@@ -382,7 +385,7 @@ def has_code(how: str, dtype: Any) -> bool:
 
 
 def is_short(dtype: Any) -> bool:
-    """True for 16-bit floats of which the processor's vectors are read and written."""
+    """True for 16-bit floats that the processor's vectors can load and store."""
     found = vectors.KINDS.get(dtype)
     return found is not None and found.short
 

@@ -1,8 +1,8 @@
 """Loop rerolling: repeated sequences of an elementwise graph become one loop.
 
-A stretch of nodes repeats if each takes what the node one period before takes, one period later:
-the values of the iteration before, values from outside that are the same every time, and constants,
-which may differ every time and are in a table then.
+A run of nodes repeats with a period if each node's inputs are those of the node one period before,
+one period later: values of the previous iteration, loop invariants from outside, and constants,
+which may differ and then are elements of a table.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.memo import memoized
 from intaglio.opdef import raw
 
-# Stretches of fewer nodes are written out; periods may have so many nodes.
+# Shorter runs are unrolled; and the most nodes of a period.
 MIN_NODES, MAX_PERIOD_NODES = 64, 256
-# From how many iterations before a value may be.
+# The most iterations between the definition and the use of a loop-carried value.
 MAX_DEPTH = 4
 
 
 class Repeat(NamedTuple):
-    """A stretch: its nodes iteration after iteration, and those before them.
+    """A repeated run: its nodes iteration after iteration, and those before them.
 
-    `carried` are the loop-carried values: their node's index in an iteration, how many iterations later
-    they are still used, and whether one exists before the first iteration. `sources` maps
+    `carried` are the loop-carried values: their node's index in an iteration, how many iterations
+    later they are last used, and whether one exists before the first iteration. `sources` maps
     inputs of an iteration's nodes (node index, input number) to a value of an earlier iteration.
     """
 
@@ -40,7 +40,7 @@ class Repeat(NamedTuple):
 
     @property
     def iterations(self) -> int:
-        """How often it repeats."""
+        """The number of iterations."""
         return len(self.nodes) // self.period
 
     def constants(self, node_index: int, number: int) -> list[Any]:
@@ -56,24 +56,24 @@ class Repeat(NamedTuple):
 
 @memoized
 def periods(graph: Graph) -> list[Node | Repeat]:
-    """The graph's nodes that are computed, in their order."""
+    """The computed nodes of the graph in order, runs of them as `Repeat`."""
     inputs = {id(v) for v in graph.inputs}
     nodes = [n for n in graph.nodes if n.op is not raw.Const and id(n.outputs[0]) not in inputs]
     return list(_Search(graph, nodes).parts(0, len(nodes)))
 
 
 def size(graph: Graph) -> int:
-    """How many nodes are written."""
+    """The number of nodes whose code is emitted."""
     return sum(p.period if isinstance(p, Repeat) else 1 for p in periods(graph))
 
 
 class _Search:
-    """Looks for stretches among nodes."""
+    """Finds repeated runs among nodes."""
 
     def __init__(self, graph: Graph, nodes: list[Node]) -> None:
         self.nodes = nodes
         self.index = {id(n): i for i, n in enumerate(nodes)}
-        # The last node that takes each node's value.
+        # The last user of each node's value.
         self.last = list(range(len(nodes)))
         for i, node in enumerate(nodes):
             for value in node.inputs:
@@ -100,7 +100,7 @@ class _Search:
         kinds, best = self.kinds[start:stop], (MIN_NODES - 1, 0)
         for period in range(1, min(MAX_PERIOD_NODES, (stop - start) // 2) + 1):
             _, length = _run(kinds[period:] == kinds[:-period])
-            if length + period > best[0] + period // 2:  # short periods are better
+            if length + period > best[0] + period // 2:  # short periods are preferred
                 best = (length + period, period)
         period = best[1]
         if not period:
@@ -114,7 +114,7 @@ class _Search:
         return None if found is None else (start + at, found)
 
     def _alike(self, i: int, period: int) -> bool:
-        """True if a node takes what the one a period later takes, a period earlier."""
+        """True if the inputs of a node are those of the node a period later, a period earlier."""
         one, other = self.nodes[i], self.nodes[i + period]
         if self.kinds[i] != self.kinds[i + period]:
             return False
@@ -163,7 +163,7 @@ class _Search:
 
 
 def _kind(node: Node) -> Any:
-    """What nodes that are written alike have in common."""
+    """The key of nodes that have the same code."""
     return alike(node) or id(node)
 
 
@@ -199,7 +199,7 @@ def form(graph: Graph, numbers: Sequence[Any]) -> Any:
 
 
 def _run(same: Any) -> tuple[int, int]:
-    """Where the longest run of true values begins, and its length."""
+    """The start of the longest run of true values, and its length."""
     ends = np.flatnonzero(~np.concatenate([[False], same, [False]]))
     lengths = np.diff(ends) - 1
     at = int(np.argmax(lengths))
@@ -207,7 +207,7 @@ def _run(same: Any) -> tuple[int, int]:
 
 
 def table(values: Sequence[str], kind: str) -> tuple[str, str]:
-    """A constant array as a module has it: its name, and its line."""
+    """A constant array of a module: its name, and its line."""
     text = ", ".join([f"{kind} {v}" for v in values])
     name = f"@numbers_{hashlib.sha256(f'{kind} {text}'.encode()).hexdigest()[:16]}"
     return name, f"{name} = internal constant [{len(values)} x {kind}] [{text}]"

@@ -1,7 +1,7 @@
-"""Resampling along one axis by taps: for every new element some old ones and their weights.
+"""Resampling along one axis by taps: the old elements of every new element, and their weights.
 
-Products are added in the order of the taps and rounded each, as NumPy does it in
-`ops/image/resampling.py`: the results are the same bits.
+Products are added in the order of the taps, and each step is rounded, as NumPy does it in
+`ops/image/resampling.py`: the results have the same bits.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from intaglio.native.runtime import entry
 Run = Callable[..., Any]
 
 LANES = jit.WIDTH // 4
-# New rows in all, old elements of a row, new elements of a row, taps of each; for rows, how many
-# an image has, before and after.
+# New rows in all, old elements of a row, new elements of a row, taps of each; for rows, how many an
+# image has, before and after.
 DIMS = ("rows", "old", "new", "taps", "old_rows", "new_rows")
 
 
 class _Taps:
-    """A kernel that adds up taps, for a vector of new elements or one."""
+    """A kernel that sums taps, for a vector of new elements or one."""
 
     def __init__(self, name: str, between: bool) -> None:
         self.code = code = Code(name, entry.KERNEL)
@@ -43,7 +43,7 @@ class _Taps:
         return "float" if lanes == 1 else f"<{lanes} x float>"
 
     def sum(self, lanes: int, element: Callable[[str], str], weight: Callable[[str], str]) -> str:
-        """The weighted elements of all taps: `element` and `weight` are of a tap's number."""
+        """The weighted sum over all taps, by functions of a tap's index."""
         code, kind = self.code, self.kind(lanes)
         if self.between:
             first, other = element("0"), element("1")
@@ -57,7 +57,7 @@ class _Taps:
         return loop.values[0]
 
     def each(self, target: str, write: Callable[[str, int], str]) -> None:
-        """Stores what `write` gives for the new elements of a row, from a number on."""
+        """Stores the results of `write` for the new elements of a row, from an index on."""
         code, new = self.code, self.dims["new"]
         whole = code.integer("and", new, -LANES)
         for start, stop, lanes in (("0", whole, LANES), (whole, new, 1)):
@@ -97,7 +97,7 @@ def _columns(between: bool) -> Kernel:
 
 
 def _gathered(code: Code, source: str, index: str, lanes: int) -> str:
-    """The elements whose numbers stand at a pointer."""
+    """The elements whose indices are at a pointer."""
     if lanes == 1:
         number = code.let(f"zext i32 {code.load('i32', index, 4)} to i64")
         return code.load("float", code.at("float", source, number), 4)

@@ -1,9 +1,9 @@
-"""Kernels written as Python functions of a restricted kind: loops over elements of arrays.
+"""Compiles Python functions of a restricted form: loops over elements of arrays.
 
-What NumPy has no whole-array function for (rejection sampling, suppression, matching, parsing) is
-written as a Python function with loops, as `ops/restricted.py` describes it, and translated here
-from its syntax tree, statement by statement, for the dtypes of its arrays. Variables are
-memory on the stack: LLVM's own passes put them into registers (`jit.FULL_EFFORT`), as for C.
+Algorithms that NumPy has no whole-array function for (rejection sampling, suppression, matching,
+parsing) are written as Python functions with loops, as `ops/restricted.py` describes it, and
+translated here from their syntax trees, statement by statement, for the dtypes of their arrays.
+Variables are allocas; LLVM's passes promote them to registers (`jit.FULL_EFFORT`), as for C.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from intaglio.ops import restricted
 
 Run = Callable[..., Any]
 
-# LLVM's types of numbers in registers. A literal takes the type of what it is combined with.
+# The LLVM types of numbers in registers. A literal takes the type of the other operand.
 INTEGER, TEST, LITERAL, POINTER = "i64", "i1", "literal", "ptr"
 _KINDS = {"float": FLOAT, "double": DOUBLE}
 _WIDEST = {TEST: 0, INTEGER: 1, "float": 2, "double": 3}
@@ -42,7 +42,7 @@ _COMPARISONS: dict[type, tuple[str, str]] = {
     ast.Eq: ("eq", "oeq"), ast.NotEq: ("ne", "une"), ast.Lt: ("slt", "olt"),
     ast.LtE: ("sle", "ole"), ast.Gt: ("sgt", "ogt"), ast.GtE: ("sge", "oge"),
 }  # fmt: skip
-# The same for two literals.
+# The type where both operands are literals.
 _FOLDED: dict[type, Callable[[Any, Any], Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.BitAnd: operator.and_,
@@ -54,7 +54,7 @@ _FUNCTIONS = {math.log: "log", math.log1p: "log1p", math.exp: "exp", math.lgamma
 
 
 class Value(NamedTuple):
-    """A number or an array: its type, how LLVM writes it, and the dtype of an array's elements."""
+    """A number or an array: its type, its LLVM name, and the dtype of an array's elements."""
 
     kind: str
     name: Any
@@ -62,7 +62,7 @@ class Value(NamedTuple):
 
 
 class _Loop(NamedTuple):
-    """Where `continue` and `break` go."""
+    """The targets of `continue` and `break`."""
 
     again: str
     after: str
@@ -75,7 +75,7 @@ class _Module:
         self.functions: dict[tuple[Any, tuple[Any, ...]], tuple[Code, list[str]]] = {}
 
     def function(self, function: Any, kinds: tuple[tuple[str, str], ...]) -> tuple[Code, list[str]]:
-        """Its code and the types of its results."""
+        """The code of a function and the types of its results."""
         key = (function, kinds)
         if key not in self.functions:
             name = f"{function.__name__}_{len(self.functions)}"
@@ -84,7 +84,7 @@ class _Module:
 
 
 class _Translation:
-    """Writes one function."""
+    """Translates one function."""
 
     def __init__(
         self, module: _Module, function: Any, kinds: Sequence[tuple[str, str]], name: str
@@ -102,7 +102,7 @@ class _Translation:
             self._set(own, Value(kind, f"%a{i}", element))
 
     def done(self) -> tuple[Code, list[str]]:
-        """The code and the types of the results, which callers pass pointers to."""
+        """The code and the types of the results, which callers pass pointers for."""
         self._block(self.tree.body)
         self.code.do("ret void")
         for i in range(len(self.returns)):
@@ -299,7 +299,7 @@ class _Translation:
         raise self._wrong(node, f"{node.id} is not known here")
 
     def _element(self, node: ast.Subscript) -> tuple[Value, str]:
-        """An array, and the index of an element, or of the first of those behind it."""
+        """An array, and the index of an element, or of the first element of a slice."""
         array = self._value(node.value)
         if array.kind != POINTER:
             raise self._wrong(node, f"{ast.unparse(node.value)} is no array")
@@ -344,8 +344,8 @@ class _Translation:
         return self._converted(value, INTEGER if isinstance(value.name, int) else "double")
 
     def _converted(self, value: Value, kind: str) -> Value:
-        """A number in another type: floats become integers only by `int`, doubles floats by `single`
-        or when they are stored."""
+        """A number converted to another type. Floats become integers only by `int`; doubles become
+        floats by `single`, or when they are stored."""
         code, own = self.code, value.kind
         if own == kind:
             return value
@@ -378,7 +378,7 @@ class _Translation:
         return self.code.let(f"fcmp une {value.kind} {value.name}, {zero}")
 
     def _common(self, x: Value, y: Value) -> tuple[Value, Value]:
-        """Both in the wider of their types."""
+        """Both operands in the wider of their types."""
         if x.kind == LITERAL and y.kind == LITERAL:
             return self._common(self._typed(x), y)
         fractional = any(v.kind == LITERAL and isinstance(v.name, float) for v in (x, y))
@@ -408,7 +408,7 @@ class _Translation:
         return Value(x.kind, self.code.let(f"{word} {x.kind} {x.name}, {y.name}"))
 
     def _divided(self, rest: bool, x: str, y: str) -> str:
-        """Rounded down, as Python does; the remainder has the sign of the divisor."""
+        """The quotient rounded down, or the remainder with the sign of the divisor, as in Python."""
         code = self.code
         quotient, remainder = code.integer("sdiv", x, y), code.integer("srem", x, y)
         left = code.integer("icmp ne", remainder, 0)
@@ -474,7 +474,7 @@ class _Translation:
         return found
 
     def _all_or_any(self, node: ast.BoolOp) -> str:
-        """Operands are computed until the result is known."""
+        """Short-circuit evaluation."""
         code, every = self.code, isinstance(node.op, ast.And)
         place = code.first("alloca i1, align 8")
         after = code.new_label("known")
@@ -517,7 +517,7 @@ class _Translation:
         return self.function.__globals__.get(name, builtins.get(name))
 
     def _extreme(self, least: bool, *values: Value) -> Value:
-        """As Python's: the first unless the other one is beyond it."""
+        """As Python's min and max: the first operand unless the second is beyond it."""
         found = values[0]
         for other in values[1:]:
             x, y = self._common(found, other)
@@ -576,7 +576,7 @@ class _Translation:
 
 
 def _memory(element: str) -> str:
-    """LLVM's type of an array's elements."""
+    """The LLVM type of an array's elements."""
     dtype = np.dtype(element)
     if dtype.kind == "f":
         return "float" if dtype.itemsize == 4 else "double"
@@ -587,7 +587,7 @@ def _memory(element: str) -> str:
 
 
 def _source(function: Any, kinds: tuple[str, ...]) -> Source:
-    """The kernel of a function of arrays and numbers, then the range of rows that it is to do."""
+    """The kernel of a function of arrays and numbers, then the range of its rows."""
     module = _Module()
     typed = [(POINTER, k) if k in _ELEMENTS else (k, "") for k in kinds]
     body, results = module.function(function, (*typed, (INTEGER, ""), (INTEGER, "")))
@@ -626,9 +626,9 @@ def _library(function: Any, kinds: tuple[str, ...]) -> Library:
 
 
 def step(function: Any, kinds: tuple[str, ...], rows: int = 1) -> entry.Step:
-    """One call of the function for so many rows on its arrays, then the numbers as one more.
+    """One call of the function for so many rows on its arrays, then the numbers as one more array.
 
-    Raises Unsupported for others.
+    Raises Unsupported for other types.
     """
     if not all(k in _ELEMENTS or k in ("i64", "double") for k in kinds):
         raise Unsupported(f"{function.__name__} of {', '.join(kinds)}")
@@ -637,7 +637,8 @@ def step(function: Any, kinds: tuple[str, ...], rows: int = 1) -> entry.Step:
 
 
 def loops(function: Any, kinds: tuple[str, ...]) -> Run | None:
-    """(arrays and numbers..., rows) runs the function over rows `0` to `rows`; on all threads if `shared`.
+    """(arrays and numbers..., rows) runs the function over rows `0` to `rows`; on all threads if
+    `shared`.
 
     `kinds` are dtypes of arrays, such as "f4", and types of numbers, "i64" or "double". Arrays are
     contiguous; the function writes into them. The result is always None.
@@ -668,5 +669,5 @@ def loops(function: Any, kinds: tuple[str, ...]) -> Run | None:
 
 
 def _wrapped(number: int) -> int:
-    """As an integer of 64 bits with a sign."""
+    """The value modulo 2**64 as a signed integer of 64 bits."""
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)

@@ -1,13 +1,13 @@
 """Kernels over the rows of large arrays: fused elementwise ops and reductions along rows.
 
 A normalisation reads a row for its mean, for its variance and for its results. Here all of that
-happens while the row is in cache, and only what other nodes need is written. The body of such
-a kernel is a graph of float32 values of three forms: `wide` ones have an element for each of the
+happens while the row is in cache, and only values with other users are stored. The body of such a
+kernel is a graph of float32 values of three forms: `wide` ones have an element for each of the
 array's, `narrow` ones one for each row, and `columns` one for each element of a row, for all rows.
 
-The elements of a row are visited in passes: what needs a reduction's result waits for the next.
-Sums over rows are sums of the sums of blocks of rows, whose size follows from the shape; rows are summed in
-the order of `native/kernels/reductions.py`.
+The elements of a row are visited in passes: a user of a reduction's result is computed in a later
+pass. Sums over rows are sums of the sums of blocks of rows, whose size follows from the shape; rows
+are summed in the order of `native/kernels/reductions.py`.
 """
 
 from __future__ import annotations
@@ -36,19 +36,20 @@ from intaglio.opdef import raw
 Form = str
 Compute = Callable[[Functions, Sequence[Lanes]], Lanes]
 
-# Rows of a block, at most, and elements of a row.
+# The most rows of a block, and the most elements of a row.
 BLOCK_BYTES = 256
 MAX_ROW_BYTES = 4096
-# What belongs to the columns of rows of so many elements fits into registers.
+# The most elements of a row for which operands of the form `columns` fit into registers.
 MIN_FLAT_ROWS = VECTORS_PER_STEP * jit.WIDTH // 4
-# Results of so many bytes are written past the cache, which would have to read what was there
-# before, and would not keep them until they are read; they are aligned to its lines.
+# Results of so many bytes are written by streaming stores: the cache would load the old contents
+# first, and evict the results before they are read. They are aligned to cache lines.
 MIN_STREAMED_BYTES, CACHE_LINE_BYTES = 1 << 25, 64
 DIMS = ("blocks", "rows", "block")
 
 
 def form_of(dims: shapes.Dims, shape: tuple[int, ...]) -> Form:
-    """What a value is beside arrays of a shape: wide, narrow, columns, number, or nothing of these."""
+    """The form of a value relative to arrays of a shape: wide, narrow, columns, number, or "" for
+    none."""
     if not shapes.known(dims) or len(dims) > len(shape):
         return ""
     if dims == shape:
@@ -61,18 +62,19 @@ def form_of(dims: shapes.Dims, shape: tuple[int, ...]) -> Form:
 
 
 class Value:
-    """A value of the body: its form, and the pass before which it is there."""
+    """A value of the body: its form, and the first pass in which it is available."""
 
     def __init__(self, form: Form, stage: int) -> None:
         self.form = form
         self.stage = stage
-        # The index of the input or output whose memory holds it, and whether a later pass reads it.
+        # The index of the input or output whose memory has the value, and whether a later pass
+        # reads it.
         self.input = self.output = -1
         self.kept = False
 
 
 class Step:
-    """One thing that is computed: `wide` or `narrow` from values, or a reduction of one."""
+    """One computation: an elementwise result from values, or a reduction of one."""
 
     def __init__(
         self,
@@ -97,7 +99,7 @@ class Plan:
         self.rows = math.prod(shape[:-1])
         self.steps: list[Step] = []
         self.inputs: list[Value] = []
-        # Results: their values, and the forms and shapes in which they are wanted.
+        # Results: their values, and their forms and shapes.
         self.outputs: list[tuple[Value, Form]] = []
         self.dims: list[tuple[int, ...]] = []
 
@@ -108,7 +110,8 @@ class Plan:
 
     @property
     def flat(self) -> bool:
-        """True if nothing is reduced along short rows: what belongs to columns is the same for all.
+        """True if nothing is reduced along short rows: then operands of the form `columns` stay in
+        registers.
 
         Large results may be written by cached or by streaming stores; sums by cached ones only.
         """
@@ -131,14 +134,14 @@ class Plan:
         return value
 
     def map(self, compute: Compute, *inputs: Value) -> Value:
-        """What is computed element by element."""
+        """The result of an elementwise computation."""
         wide = any(v.form in ("wide", "columns") for v in inputs)
         result = Value("wide" if wide else "narrow", max([v.stage for v in inputs]))
         self.steps.append(Step(result, [*inputs], compute))
         return result
 
     def reduce(self, kind: str, value: Value, divisor: int = 1) -> Value:
-        """A reduction of every row."""
+        """A reduction along every row."""
         result = Value("narrow", value.stage + 1)
         self.steps.append(Step(result, [value], None, kind, divisor))
         return result
@@ -161,14 +164,14 @@ class Plan:
         return self.map(lambda s, operands: s.sub(*operands), shifted, less)
 
     def result(self, value: Value, dims: tuple[int, ...], form: Form = "") -> None:
-        """Appends a value to the results; `shape` determines its form if nothing else does."""
+        """Appends a value to the results; `dims` determine its form if nothing else does."""
         if value.form == "number":
             raise Unsupported("a result that is the same everywhere")
         self.outputs.append((value, form or form_of(dims, self.shape)))
         self.dims.append(dims)
 
     def finish(self) -> None:
-        """Says which values are kept for later passes; after the last step and result."""
+        """Marks the values that later passes read; called after the last step and result."""
         self.stages = 1 + max([s.result.stage for s in self.steps], default=0)
         for step in self.steps:
             for value in step.inputs:
@@ -179,7 +182,7 @@ class Plan:
         return step.result.stage - (bool(step.kind) and step.result.form == "narrow")
 
     def steps_of(self, stage: int) -> list[Step]:
-        """What a pass makes, in order; the narrow values that are there before it are not."""
+        """The steps of a pass, in order; without the narrow values that are computed before it."""
         return [
             s
             for s in self.steps
@@ -196,14 +199,14 @@ class Plan:
 
 
 class _RowKernelBuilder:
-    """Writes the kernel of a plan."""
+    """Emits the kernel of a plan."""
 
     def __init__(self, plan: Plan, name: str) -> None:
         self.plan = plan
         self.code = Code(name, entry.KERNEL)
         self.tiles = Tiles(FLOAT)
         self.joinings = {k: Joining(self.code, k) for k in ("sum", "maximum", "minimum")}
-        # What is in registers: narrow values and numbers by their ids, as one vector.
+        # The values in registers: narrow values and numbers by their ids, as one vector.
         self.single: dict[int, str] = {}
         self.pointers: dict[int, str] = {}
 
@@ -215,7 +218,8 @@ class _RowKernelBuilder:
         outs = [self._pointer("%outs", i) for i in range(len(plan.outputs))]
         for value in plan.inputs:
             if value.form == "columns":
-                # Read for every row: whether each vector is within one line of the cache.
+                # Copied to an aligned buffer: they are loaded for every row, and a vector that crosses
+                # a cache line takes two loads.
                 self.pointers[id(value)] = self._row_buffer()
                 self._copy(self.pointers[id(value)], ins[value.input])
             elif value.form == "number":
@@ -237,7 +241,7 @@ class _RowKernelBuilder:
         return code
 
     def _rows(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
-        """The rows of a block; large results bypass the cache if they are aligned."""
+        """The rows of a block; large results are written by streaming stores if they are aligned."""
         code, plan = self.code, self.plan
         wide = [out for (_, form), out in zip(plan.outputs, outs, strict=True) if form == "wide"]
         self.streamed = plan.streamed and bool(wide) and plan.length % self.tiles.lanes == 0
@@ -264,8 +268,8 @@ class _RowKernelBuilder:
     # -- columns ------------------------------------------------------------------------
 
     def _down(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
-        """Whole vectors of columns, then what is left of one, through all rows of a range: what
-        belongs to columns stays in registers."""
+        """Whole vectors of columns, then the remainder, through all rows of a range; operands of
+        the form `columns` stay in registers."""
         plan, tiles = self.plan, self.tiles
         for value in plan.inputs:
             if value.form == "wide":
@@ -373,7 +377,7 @@ class _RowKernelBuilder:
                 code.do(f"store float {one}, ptr {code.at('float', out, row)}, align 4")
 
     def _pass(self, stage: int) -> None:
-        """All elements of the row, once; the sums are those of `Joining.row`, side by side."""
+        """All elements of the row, once, with the accumulators of `Joining.row`."""
         plan, tiles = self.plan, self.tiles
         steps = plan.steps_of(stage)
         stores = [t for t in self.targets if t[0].stage == stage]
@@ -407,7 +411,7 @@ class _RowKernelBuilder:
         found: list[Step],
         stage: tuple[list[Step], list[tuple[Value, str]]],
     ) -> list[str]:
-        """Groups of `vectors` from `start` to `stop`: what a pass makes, joined to its sums."""
+        """Groups of `vectors` from `start` to `stop`: the steps of a pass, and its accumulators."""
         step = self.tiles.lanes * vectors
         if start >= stop:
             return sums
@@ -499,7 +503,7 @@ class _RowKernelBuilder:
 
 
 def plan_of(body: Graph) -> Plan:
-    """The plan of a graph. Raises Unsupported for what a kernel of rows does not do."""
+    """The plan of a graph. Raises Unsupported for graphs that a kernel of rows cannot compute."""
     plan = Plan(shape_of(body))
     values: dict[int, Value] = {}
     for value in body.inputs:
@@ -566,7 +570,7 @@ def _source(plan: Plan) -> Source:
 
 
 def shape_of(body: Graph) -> tuple[int, ...]:
-    """The shape of a body's wide values: that of what it reduces along rows."""
+    """The shape of a body's wide values: the operand of its reductions along rows."""
     for node in body.nodes:
         if node.op.reduces or node.op in (raw.Softmax, raw.LogSoftmax):
             dims = node.inputs[0].dims

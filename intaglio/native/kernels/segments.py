@@ -1,6 +1,6 @@
 """Reductions of the rows that share a segment number, in machine code: one pass over the rows.
 
-Rows are combined one after the other, as NumPy does with rows that are not short, so that the results are the
+Rows are combined in order, as NumPy does with rows that are not short, so that the results have the
 same bits. The numbers may be in any order.
 """
 
@@ -22,7 +22,7 @@ from intaglio.native.runtime.buffers import allocator
 
 Run = Callable[..., Any]
 
-# The words of the kernel: how many rows are combined, and their length.
+# The words of the kernel: the number of rows to combine, and their length.
 WORDS = ("rows", "width")
 DTYPES = tuple(map(np.dtype, ("f4", "f8", "i4", "i8")))
 HOW = ("add", "maximum", "minimum", "multiply")
@@ -46,10 +46,10 @@ def _combined(code: Code, how: str, kind: Kind, form: str, x: str, y: str) -> st
 
 
 class _Runs:
-    """Writes the kernel that combines rows in the results; `seen` says which results have one.
+    """Emits the kernel that combines rows in the results; `seen` says which results have a row.
 
-    Rows are all, or those that indices select. Those that follow each other with one number are
-    combined in registers, some vectors of columns after the other.
+    The rows are all rows, or those that indices select. Consecutive rows with one number are
+    combined in registers, some vectors of columns at a time.
     """
 
     def __init__(self, how: str, taken: bool, dtype: Any) -> None:
@@ -80,7 +80,7 @@ class _Runs:
         flag, target = code.at("i8", self.seen, number), self._row(self.out, number)
         fresh = code.let(f"icmp eq i8 {code.load('i8', flag, 1)}, 0")
         code.do(f"store i8 1, ptr {flag}, align 1")
-        # The first row of a result is what it begins with.
+        # A result is initialised with its first row.
         one = self._row(self.data, self._taken(start.name))
         base = code.let(f"select i1 {fresh}, ptr {one}, ptr {target}")
         first = code.integer("add", start.name, code.let(f"zext i1 {fresh} to i64"))
@@ -103,7 +103,7 @@ class _Runs:
         return self.code.at("i8", base, self.code.integer("mul", number, self.size))
 
     def _end_of_run(self, start: str, number: str) -> str:
-        """The next row of another number, or the number of rows."""
+        """The next row with another number, or the number of rows."""
         code = self.code
         head, compare, ended = map(code.new_label, ("head", "compare", "ended"))
         after, entered = code.integer("add", start, 1), code.block
@@ -119,7 +119,8 @@ class _Runs:
         return row.name
 
     def _combine(self, target: str, base: str, first: str, stop: str) -> None:
-        """target = base and the rows, some vectors of columns and then the rest one by one."""
+        """Combines rows into `target`, which starts with `base`: vectors of columns, and then the
+        rest one by one."""
         code, kind = self.code, self.kind
         lanes = jit.WIDTH // kind.bytes
         whole = code.integer("and", self.width, -lanes)

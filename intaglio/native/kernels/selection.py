@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         winograd_filter_gradient,
         winograd_pooling,
     )
-else:  # the first convolution of a program does not wait for the modules of others
+else:  # the first convolution of a program does not wait for the modules of other kernels
     col2im, depthwise_convolution, grouped_convolution, narrow_convolution, narrow_matmul = (
         later.Module(f"intaglio.native.kernels.{name}")
         for name in (
@@ -57,8 +57,8 @@ else:  # the first convolution of a program does not wait for the modules of oth
         )
     )
 
-# Convolutions of so few pixels, and of windows of 1x1, are products from so many
-# channels by filters on.
+# Convolutions of so few pixels, and 1x1 convolutions, are matrix products if they have so many
+# channels times filters.
 MAX_PIXELS_AS_PRODUCT = 200
 MIN_CHANNEL_PAIRS = 1 << 18
 # Images of so few channels do not fill the lanes of a vector.
@@ -66,7 +66,7 @@ MAX_DIRECT_CHANNELS = 8
 
 Run = Callable[..., Any]
 Along = tuple[Axis, ...]
-# From the shapes of images and filters and how windows slide.
+# Selects a kernel by the shapes of images and filters and the axes of the windows.
 Selection = Callable[[tuple[int, ...], tuple[int, ...], Along], Run | None]
 
 
@@ -87,7 +87,7 @@ def along_of(attrs: dict[str, Any], x: tuple[int, ...], filters: tuple[int, ...]
 
 
 def pooled(attrs: dict[str, Any], x: tuple[int, ...]) -> Along:
-    """How the windows of a pooling op slide over images of a shape."""
+    """The axes of a pooling op's windows over images of a shape."""
     return plan(
         x,
         attrs["ksize"],
@@ -99,7 +99,7 @@ def pooled(attrs: dict[str, Any], x: tuple[int, ...]) -> Along:
 
 
 def geometry(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Geometry | None:
-    """The geometry of a convolution of images or volumes; None if it is none of ours."""
+    """The geometry of a convolution of images or volumes; None if no kernel supports it."""
     if len(along) not in (2, 3) or x[-1] != filters[-2]:
         return None
     one = Axis(1, 1, 1, 1, 0, 0, 1)
@@ -161,7 +161,7 @@ def finished(g: Geometry, relu: bool, ending: Pooling | None = None) -> Run | No
     run = _transformed(g, by_tiles)
     pixels = _is_product(g) or im2col.skips(g)
     if run is None and pixels and g.channels > matmul.BLOCK_BYTES:
-        return None  # without them it is a product, whose sums are computed in blocks
+        return None  # without tiles it is a product, whose sums are computed in blocks
     if run is not None:
         return run
     if ending is not None:
@@ -184,9 +184,9 @@ def _pooled_guard(
 
 
 def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | None:
-    """What `make` returns for a transform that is faster than sums for such results, if any is.
+    """The result of `make` for a Winograd transform that is faster than direct sums, if one is.
 
-    A faster one replaces it as long as the program's options allow it.
+    A faster and less accurate one replaces it while the program's options allow that.
     """
     exact = make(F2_TRANSFORM) if winograd.is_profitable(g) else None
     if exact is None or not winograd.is_profitable(g, F4_TRANSFORM):
@@ -196,7 +196,7 @@ def _transformed(g: Geometry, make: Callable[[Transform], Run | None]) -> Run | 
 
 
 def _is_product(g: Geometry) -> bool:
-    """True where every pixel is a window of its own."""
+    """True for 1x1 windows without strides or padding."""
     steps = (*g.window, g.stride_z, g.stride_y, g.stride_x)
     outside = (g.front, g.top, g.left)
     same = (g.depth, g.height, g.width) == (g.out_depth, g.out_height, g.out_width)
@@ -219,9 +219,9 @@ def _products_of_pixels(g: Geometry, backwards: bool) -> Run | None:
 
 
 def _or_in_groups(name: str, dtype: Any, single: bool = True) -> Callable[[Selection], Selection]:
-    """For a convolution, or its gradient, of filters that see all channels: the same of those that see a
-    group each, by the function of that name in `grouped_convolution`, or in `depthwise_convolution` if
-    the channels of groups are `single` and these have such kernels."""
+    """The decorator that extends the selection of ungrouped convolutions, or gradients, to grouped
+    ones: by the function `name` of `grouped_convolution`, or of `depthwise_convolution` if groups
+    of one channel have a kernel there (`single`)."""
 
     def decorate(whole: Selection) -> Selection:
         @functools.wraps(whole)
@@ -272,7 +272,7 @@ def forward(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run |
 
 @_or_in_groups("filter_gradient", np.float32)
 def filter_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
-    """Its gradient by the filters."""
+    """The gradient of the convolution with respect to its filters."""
     g = geometry(x, filters, along)
     if g is None:
         return None
@@ -294,7 +294,7 @@ def filter_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) 
 
 @_or_in_groups("input_gradient", np.float32)
 def input_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
-    """Its gradient by the images."""
+    """The gradient of the convolution with respect to its images."""
     g = geometry(x, filters, along)
     if g is None:
         return None
@@ -309,9 +309,9 @@ def input_gradient(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -
 
 
 def _images_per_thread(g: Geometry, dtype: Any = np.float32) -> Run | None:
-    """The input gradient, of strides and few channels by what windows give to pixels.
+    """The input gradient by col2im, for strides and few channels.
 
-    A convolution with turned filters would have few columns there, and most lanes idle.
+    A convolution with rotated filters would have few columns there, and leave most lanes idle.
     """
     strides = (g.stride_y, g.stride_x) != (1, 1)
     run = None
@@ -324,7 +324,7 @@ def _images_per_thread(g: Geometry, dtype: Any = np.float32) -> Run | None:
 
 
 def _doubled(*variants: Callable[..., Run | None]) -> Selection:
-    """Convolutions of doubles, by the first variant that has a kernel."""
+    """Convolutions of float64, by the first variant that has a kernel."""
 
     def choose(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
         g = geometry(x, filters, along)
@@ -339,8 +339,8 @@ def _doubled(*variants: Callable[..., Run | None]) -> Selection:
 def _short(
     variant: Callable[[Geometry, narrow_matmul.Form, Any], Run | None], operand: int
 ) -> Callable[..., Run | None]:
-    """Convolutions of 16-bit floats where the processor multiplies such matrices; of windows of
-    one pixel as one product. `operand` is what the result is the gradient of, or 2."""
+    """Convolutions of 16-bit floats where the processor multiplies such matrices; 1x1 ones as one
+    product. `operand` is the index of the operand that the result is the gradient of, or 2."""
 
     def choose(
         dtype: Any, x: tuple[int, ...], filters: tuple[int, ...], along: Along
@@ -405,7 +405,8 @@ def pooled_windows(name: str, along: Along) -> Run | None:
 
 
 def _depthwise(name: str) -> Selection:
-    """Depthwise convolutions, or gradients, by the function of that name in `depthwise_convolution`."""
+    """Depthwise convolutions, or gradients, by the function of that name in
+    `depthwise_convolution`."""
 
     def choose(x: tuple[int, ...], filters: tuple[int, ...], along: Along) -> Run | None:
         g = geometry(x, filters, along)

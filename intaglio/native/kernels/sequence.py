@@ -1,6 +1,6 @@
-"""Kernels that are called one after the other, as one function of arrays.
+"""Sequences of kernels as one function of arrays.
 
-Native code does their steps by itself: it needs to know which step takes what.
+Native code calls their steps without Python: it needs the operands of each step.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ Run = Callable[..., Any]
 class Chain:
     """Steps on numbered values: first the arguments, then the results of all steps.
 
-    `steps` are written down as `then` is called; `result_numbers` are the numbers of the results. A chain
-    that gives one value is a function to an array, one of a list a function to a list.
+    `then` appends to `steps`; `result_numbers` are the numbers of the results. A chain that returns
+    one value is a function to an array, one that returns a list a function to a list.
     """
 
     def __init__(self, arguments: int) -> None:
@@ -37,8 +37,8 @@ class Chain:
     def then(
         self, run: Any, *takes: int | np.ndarray, shape: tuple[int, ...] | None = None
     ) -> list[int]:
-        """Adds what a function does that has steps, on values or constant arrays; gives the
-        numbers of its results. The last of them may have another shape."""
+        """Appends the steps of a function, on values or constant arrays; returns the numbers of its
+        results. The last of them may have another `shape`."""
         numbers: list[Any] = [*takes]
         results: list[Any] = [*takes]
         for step in _shaped(run.steps, shape):
@@ -57,7 +57,7 @@ class Chain:
         return results if result_numbers is None else [numbers[i] for i in result_numbers]
 
     def returning(self, result_numbers: int | Sequence[int]) -> Chain:
-        """Says which value, or which list of values, is the result."""
+        """Sets the result: a value, or a list of values."""
         self._single = isinstance(result_numbers, int)
         self.result_numbers = (
             [result_numbers] if isinstance(result_numbers, int) else [*result_numbers]
@@ -89,7 +89,7 @@ def _shaped(steps: Sequence[Step], shape: tuple[int, ...] | None) -> Sequence[St
 
 
 class Taking:
-    """A kernel of some of the arguments; `listed` makes a list of its result."""
+    """A kernel of some of the arguments; `listed` returns its result in a list."""
 
     def __init__(self, run: Run, *takes: int, listed: bool = False) -> None:
         self.run = run
@@ -102,13 +102,13 @@ class Taking:
 
 
 def has_steps(run: Any) -> bool:
-    """True if native code can do what a function does by itself."""
+    """True if native code can call the steps of a function without Python."""
     run = getattr(run, "run", run)
     return isinstance(run, Rounding) or bool(getattr(run, "steps", None))
 
 
 class Rounding:
-    """A kernel that has a faster one beside it, for programs that allow for less accuracy.
+    """A kernel with a faster and less accurate alternative, for programs that allow it.
 
     The faster one is compiled on first use.
     """
@@ -118,11 +118,12 @@ class Rounding:
         self._fast = fast
 
     def now(self) -> Run:
-        """The one that the program's options select now."""
+        """The alternative that the program's options select now."""
         return self._fast() if OPTIONS.tensor_float_32 else self._exact
 
     def within(self, chained: Callable[[Run], Run]) -> Rounding:
-        """What a function makes of each of the two: a chain that the kernel is a step of."""
+        """Applies a function to both alternatives, such as one that makes the kernel a step of a
+        chain."""
         return Rounding(chained(self._exact), functools.cache(lambda: chained(self._fast())))
 
     def __call__(self, *arrays: Any) -> Any:
@@ -130,6 +131,6 @@ class Rounding:
 
 
 def input_indices(body: Graph, *values: SymbolicTensor) -> list[int]:
-    """Which inputs of a kernel's graph some values are; two may be the same."""
+    """The indices of values among the inputs of a kernel's graph; two may be the same."""
     found = {id(v): i for i, v in enumerate(body.inputs)}
     return [found[id(v)] for v in values]

@@ -1,7 +1,7 @@
-"""Softmax, its logarithm and the cross entropies of rows of few elements, a lane for each row.
+"""Softmax, its logarithm and the cross entropies of short rows, one lane for each row.
 
-The elements of a row are in as many vectors, which are separated in registers from what lies side
-by side in memory: a row has no part of a vector for itself, and its sum takes no steps across lanes.
+The elements of a row are in as many vectors, which are deinterleaved in registers from contiguous
+memory: rows need no masked remainder, and sums no steps across lanes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from intaglio.native.llvm.vectors import FLOAT, Kind, Lanes
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 
-# Rows of so many elements at the most.
+# The most elements of a row.
 MAX_CLASSES = 16
 # Exponentials that are computed together.
 GROUP = 8
@@ -24,7 +24,7 @@ LABEL = Kind("i64", 64, "i")
 
 
 class _Step(NamedTuple):
-    """The rows of one vector: the number of the first, where it begins, and which there are."""
+    """The rows of one vector: the index of the first, its pointer, and the mask of existing rows."""
 
     row: str
     first: str
@@ -32,7 +32,7 @@ class _Step(NamedTuple):
 
 
 class ShortRows:
-    """Writes a kernel over rows of so many elements, `stored` as a kind."""
+    """Emits a kernel over rows of so many elements, `stored` as a type."""
 
     def __init__(self, name: str, stored: Kind, classes: int) -> None:
         self.code = Code(name, entry.KERNEL)
@@ -66,13 +66,13 @@ class ShortRows:
         return [self.s.converted(Lanes(self.stored, (v,)), self.kind) for v in found]
 
     def put_columns(self, index: int, step: _Step, columns: Sequence[Lanes]) -> None:
-        """Writes some rows of a result."""
+        """Stores some rows of a result."""
         pointer = self.code.at(self.stored.memory, self.array("%outs", index), step.first)
         names = [self.s.converted(x, self.stored).names[0] for x in columns]
         self.memory.write_joined(self.stored, pointer, names, step.mask)
 
     def put(self, index: int, step: _Step, value: Lanes) -> None:
-        """Writes a number for each row."""
+        """Stores a number for each row."""
         pointer = self.code.at(self.stored.memory, self.array("%outs", index), step.row)
         (name,) = self.s.converted(value, self.stored).names
         self.memory.write(self.stored, pointer, name, step.mask)
@@ -115,12 +115,13 @@ def _log_softmax(k: ShortRows, step: _Step) -> None:
 
 
 def _cross_entropy(k: ShortRows, step: _Step) -> None:
-    """Inputs: logits and labels; outputs: the losses and their gradients by the logits."""
+    """Inputs: logits and labels; outputs: the losses and their gradients with respect to the
+    logits."""
     s, labels = k.s, k.columns("%ins", 1, step)
     shifted = k.shifted(k.columns("%ins", 0, step))
     grown, total = k.grown(shifted)
     less, none = s.log(total), s.const(0, total)
-    # 0 times the logarithm of 0 is 0 here.
+    # The limit of x log x at 0, which is 0.
     terms = [
         s.select(s.eq(label, none), none, s.mul(label, s.sub(less, x)))
         for x, label in zip(shifted, labels, strict=True)
@@ -161,5 +162,5 @@ def code(name: str, stored: Kind, classes: int) -> Code:
 
 
 def unit(stored: Kind) -> int:
-    """How many rows are computed together."""
+    """The number of rows that are computed together."""
     return jit.WIDTH // (4 if stored.short else stored.bytes)

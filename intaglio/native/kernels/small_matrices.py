@@ -1,10 +1,10 @@
-"""Factorisations and solutions of many small matrices: each lane of a vector has a matrix of its own.
+"""Factorisations and solutions of many small matrices, one matrix in each lane of a vector.
 
-Matrices are gathered into vectors on the stack, element by element, so that all steps are those of the
-textbook without any movement between lanes. NumPy does the same in `ops/linalg/elimination.py`, with the
-same bits, as long as there is no kernel. A kernel sets a flag if a matrix is one that
-LAPACK may refuse (not positive, singular, not a number); then its results are not used. Where nothing
-else computes them, complete kernels set it for what LAPACK does refuse, and all else has a result.
+Matrices are gathered into vectors on the stack, element by element, so that all steps are those of
+the textbook without movement between lanes. NumPy does the same in `ops/linalg/elimination.py`,
+with the same bits, while there is no kernel. A kernel sets a flag if LAPACK may reject one of the
+matrices (not positive definite, singular, not finite); then its results are not used. Where no
+other code can compute them, `complete` kernels set it only for what LAPACK does reject.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import allocator
 
-# Matrices and right-hand sides of so many rows and columns fit on the stack.
+# The largest matrices and right-hand sides that fit on the stack.
 MAX_ROWS = 32
-# From so many elements on all threads share the matrices.
+# From so many elements on all threads divide the matrices.
 MIN_SHARED_ELEMENTS = 1 << 13
 Run = Callable[..., Any]
 DIMS = ("blocks", "count", "rows", "columns")
 
 
 class Form(NamedTuple):
-    """A kernel: what it computes, of which elements, in how many lanes.
+    """A kernel: its computation, the type of its elements, and the lanes.
 
     `what` is "cholesky", "triangular", "solve", "inverse" or "determinant".
     """
@@ -51,12 +51,12 @@ class Form(NamedTuple):
 
     @property
     def inputs(self) -> int:
-        """How many arrays it takes; its results are an array and a flag of eight bytes."""
+        """The number of inputs; the outputs are an array and a flag of eight bytes."""
         return 2 if self.what in ("triangular", "solve") else 1
 
 
 def lanes_of(double: bool, count: int) -> int:
-    """How many of so many matrices are computed at once."""
+    """The lanes: how many of so many matrices are computed at once."""
     widest = jit.WIDTH // (8 if double else 4)
     return min(widest, 1 << (max(count, 1).bit_length() - 1))
 
@@ -67,7 +67,7 @@ def dims_of(form: Form, count: int, rows: int, columns: int) -> tuple[int, ...]:
 
 
 class _Builder:
-    """Writes a kernel."""
+    """Emits a kernel."""
 
     def __init__(self, form: Form, linkage: str) -> None:
         self.form, self.lanes = form, form.lanes
@@ -87,7 +87,8 @@ class _Builder:
         self.first = ""
 
     def write(self) -> Code:
-        """The kernel over blocks of matrices; the last one begins where it fits."""
+        """The kernel over blocks of matrices; the last block is whole, and may overlap the one
+        before."""
         code = self.code
         write: Callable[[], None] = getattr(self, f"_{self.form.what}")
         code.do(f"store <{self.lanes} x i8> zeroinitializer, ptr {self.bad}, align 1")
@@ -118,7 +119,7 @@ class _Builder:
         return self._op("fsub", x, self._op("fmul", factor, y))
 
     def _blame(self, test: str) -> None:
-        """Notes the lanes for which a test holds."""
+        """Sets the flag for the lanes for which a test holds."""
         code, kind = self.code, f"<{self.lanes} x i8>"
         now = code.let(f"zext <{self.lanes} x i1> {test} to {kind}")
         before = code.load(kind, self.bad, 1)
@@ -133,7 +134,7 @@ class _Builder:
     # -- memory -------------------------------------------------------------------------------
 
     def _pointers(self, base: str, size: str, at: str) -> str:
-        """Where element `at` of each lane's matrix is, in an array of matrices of a size."""
+        """Pointers to element `at` of each lane's matrix, in an array of matrices of a size."""
         code = self.code
         begin = self._add(self._times(self.first, size), at)
         steps = ", ".join([f"i64 {i}" for i in range(self.lanes)])
@@ -177,7 +178,7 @@ class _Builder:
         self.code.do(f"store {self.type} {x}, ptr {there}, align {self.bytes}")
 
     def _read(self, number: int, target: str, width: str, transposed: bool = False) -> None:
-        """Matrices of an input to vectors on the stack."""
+        """Loads the matrices of an input to vectors on the stack."""
         size = self._times(self.rows, width)
         with self.code.loop("0", self.rows) as i, self.code.loop("0", width) as j:
             at = self._add(self._times(i, width), j)
@@ -217,7 +218,7 @@ class _Builder:
         self._write(self.a, n)
 
     def _without_root(self) -> None:
-        """Makes the lower triangles NaN where there is no factor, instead of the flag."""
+        """Sets the lower triangles to NaN where there is no factor, instead of the flag."""
         code, kind = self.code, f"<{self.lanes} x i8>"
         lost = code.let(f"icmp ne {kind} {code.load(kind, self.bad, 1)}, zeroinitializer")
         none = f"splat ({self.kind} 0x7FF8000000000000)"
@@ -287,7 +288,7 @@ class _Builder:
         self._write(self.b, n, transposed=self.form.adjoint)
 
     def _blame_first_pivot(self) -> None:
-        """Notes matrices that begin with NaN; others with NaN have results."""
+        """Sets the flag for matrices that start with NaN; others with NaN have results."""
         first = self._load(self.a, "0", "0", self.rows)
         self._blame(self.code.let(f"fcmp uno {self.type} {first}, {first}"))
 
@@ -311,9 +312,10 @@ class _Builder:
         return self.code.let(f"select {kinds}")
 
     def _eliminate(self) -> str:
-        """The upper factor in `a`, with the right-hand sides in `b` treated alike; gives the sign.
+        """Gaussian elimination of `a` and the right-hand sides `b`; returns the sign of the
+        permutation.
 
-        That is 0 for a singular matrix where these are not blamed.
+        That is 0 for a singular matrix if the flag is not set for it.
         """
         code, n = self.code, self.rows
         takes_singular = self.form.complete and self.form.what == "determinant"
@@ -342,7 +344,7 @@ class _Builder:
         return state.values[0]
 
     def _substitute(self) -> None:
-        """The solutions from the upper factor."""
+        """Back substitution: the solutions from the upper factor."""
         code, n = self.code, self.rows
         with self._down(n) as i:
             self._divide_row(i, self._load(self.a, i, i, n))
@@ -350,7 +352,7 @@ class _Builder:
                 self._subtract_row(r, self._load(self.a, r, i, n), i)
 
     def _pivot_row(self, k: str) -> str:
-        """In each lane the row, from k on, with the largest element of column k: the first of several."""
+        """In each lane the first row, from k on, with the largest element of column k."""
         code, n, wide = self.code, self.rows, f"<{self.lanes} x i64>"
         absolute = f"llvm.fabs.v{self.lanes}f{8 * self.bytes}"
 
@@ -373,7 +375,7 @@ class _Builder:
             if self.form.what != "determinant":
                 self._blame(self._is_zero(best))
             return row
-        # Of infinities and numbers that are none LAPACK is asked.
+        # For infinities and NaN LAPACK is called.
         limit = f"splat ({self.kind} 0x{'7FEFFFFFFFFFFFFF' if self.form.double else '47EFFFFFE0000000'})"
         below = code.let(f"fcmp ule {self.type} {best}, zeroinitializer")
         above = code.let(f"fcmp ugt {self.type} {best}, {limit}")
@@ -381,7 +383,7 @@ class _Builder:
         return row
 
     def _swap(self, base: str, k: str, row: str, width: str) -> None:
-        """Swaps row k with another one, which each lane has its own of."""
+        """Swaps row k with a row that differs between lanes."""
         code, wide = self.code, f"<{self.lanes} x i64>"
         steps = ", ".join([f"i64 {i}" for i in range(self.lanes)])
         begin = code.let(f"mul {wide} {row}, {code.splat(self.lanes, 'i64', width)}")
@@ -408,7 +410,10 @@ def _library(form: Form) -> Library:
 def batched(
     what: str, double: bool, count: int, rows: int, columns: int, lower: bool, adjoint: bool
 ) -> Run | None:
-    """The function of (matrices, right-hand sides) of a shape; it gives NotImplemented where NumPy may refuse them."""
+    """The function of (matrices, right-hand sides) of a shape.
+
+    It returns NotImplemented where NumPy may raise an error.
+    """
     if not entry.AVAILABLE or not 0 < rows <= MAX_ROWS or not 0 < columns <= MAX_ROWS:
         return None
     form = Form(what, double, lanes_of(double, count), lower, adjoint)

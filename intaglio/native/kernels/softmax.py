@@ -1,8 +1,8 @@
 """Softmax, its logarithm and the cross entropies of rows in machine code.
 
-A row is read three times while it is in cache: for its greatest element, for the sum of the
-exponentials of what each is less than that, and for the results. 16-bit floats are computed as float32.
-Rows of few elements have kernels of their own (`short_softmax.py`).
+A row is read three times while it is in cache: for its maximum, for the sum of the exponentials of
+the elements less the maximum, and for the results. 16-bit floats are computed as float32. Short
+rows have kernels of their own (`short_softmax.py`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAX_SHORT_CLASSES = 1 << 16
 
 
 class _Rows:
-    """Writes a kernel that goes over rows of elements `stored` as a kind."""
+    """Emits a kernel over rows of elements `stored` as a type."""
 
     def __init__(self, name: str, stored: Kind) -> None:
         self.code = Code(name, entry.KERNEL)
@@ -45,7 +45,7 @@ class _Rows:
             self._buffer = self.code.let(f"alloca {kind.llvm}, i64 {self.classes}, align 64")
 
     def between(self, result: str) -> str:
-        """Memory for a row of numbers that are not rounded yet: the result's, if it has their kind."""
+        """Memory for a row of unrounded numbers: the result's, if it has their type."""
         return self._buffer or result
 
     def array(self, table: str, index: int) -> str:
@@ -61,7 +61,7 @@ class _Rows:
         return self.code.load(self.kind.llvm, pointer, self.kind.bytes)
 
     def row(self, data: str, number: str) -> str:
-        """Where a row begins."""
+        """The pointer to the first element of a row."""
         return self.tiles.step(self.code, data, number, self.classes)
 
     def read(self, row: str, at: str, count: int, mask: str) -> Lanes:
@@ -70,11 +70,11 @@ class _Rows:
         return Lanes(self.kind, tuple([self.tiles.read(self.code, p, mask) for p in pointers]))
 
     def write(self, values: Lanes, row: str, at: str, mask: str) -> None:
-        """Puts vectors into a row, from an element on."""
+        """Stores vectors to a row, from an element on."""
         self._write(self.tiles, values, row, at, mask)
 
     def read_between(self, row: str, at: str, count: int, mask: str) -> Lanes:
-        """Vectors of a row that is not rounded, from an element on."""
+        """Vectors of a row of unrounded numbers, from an element on."""
         pointers = self.wide.pointers(self.code, self.code.at(self.kind.llvm, row, at), count)
         return Lanes(self.kind, tuple([self.wide.read(self.code, p, mask) for p in pointers]))
 
@@ -85,7 +85,7 @@ class _Rows:
             tiles.write(self.code, value, pointer, mask)
 
     def over(self, joining: Joining, body: Callable[[Functions, str, str], Lanes]) -> str:
-        """Joins what `body(builder, i, mask)` gives for all elements of a row; in every lane."""
+        """Reduces the results of `body(builder, i, mask)` for all elements of a row; in every lane."""
 
         def seen(at: str, count: int, mask: str) -> Sequence[str]:
             return body(Functions(self.code, self.tiles.lanes, count), at, mask).names
@@ -101,7 +101,7 @@ class _Rows:
         return self.code.splat(self.tiles.lanes, self.kind.llvm, number)
 
     def grown(self, logits: str, out: str) -> tuple[str, str]:
-        """Writes the exponentials of a row, not rounded; gives its greatest element and their sum."""
+        """Stores the unrounded exponentials of a row; returns its maximum and their sum."""
 
         def logit(s: Functions, at: str, mask: str) -> Lanes:
             return self.read(logits, at, s.vectors, mask)
@@ -121,22 +121,22 @@ class _Rows:
         return s.log(self.every(s, vector)).names[0]
 
     def store(self, vector: str, data: str, number: str) -> None:
-        """Writes the first lane as the element of a vector with one for each row."""
+        """Stores the first lane as the element of a vector with one for each row."""
         self.put(self.first(vector), self.at(data, number))
 
     def put(self, value: str, pointer: str) -> None:
-        """Writes one element."""
+        """Stores one element."""
         stored = self.tiles.stored
         (one,) = self._one(f"<1 x {self.kind.llvm}>", value, self.kind, stored).names
         self.code.do(f"store <1 x {stored.llvm}> {one}, ptr {pointer}, align {stored.bytes}")
 
     def _one(self, vector: str, value: str, kind: Kind, to: Kind) -> Lanes:
-        """A number as a vector of another kind."""
+        """A number as a vector of another type."""
         whole = self.code.let(f"insertelement {vector} poison, {kind.llvm} {value}, i64 0")
         return Builder(self.code, 1, 1).converted(Lanes(kind, (whole,)), to)
 
     def every(self, s: Functions, vector: str) -> Lanes:
-        """One vector, as many times as the builder takes."""
+        """One vector, once for each vector that the builder computes."""
         return Lanes(self.kind, (vector,) * s.vectors)
 
 
@@ -174,7 +174,8 @@ def _log_softmax(k: _Rows) -> None:
 
 
 def _cross_entropy(k: _Rows) -> None:
-    """Inputs: logits and labels; outputs: the losses and their gradients by the logits."""
+    """Inputs: logits and labels; outputs: the losses and their gradients with respect to the
+    logits."""
     logits, labels = k.array("%ins", 0), k.array("%ins", 1)
     losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
     with k.code.loop("%from", "%to") as number:
@@ -189,7 +190,7 @@ def _cross_entropy(k: _Rows) -> None:
             loss = s.mul(label, s.sub(k.every(s, less), shifted))
             share = s.div(k.read_between(grown, at, s.vectors, mask), k.every(s, total))
             k.write(s.sub(share, label), gradient, at, mask)
-            # 0 times the logarithm of 0 is 0 here.
+            # The limit of x log x at 0, which is 0.
             none = s.const(0, label)
             return s.select(s.eq(label, none), none, loss)
 
@@ -220,7 +221,7 @@ def _sparse_cross_entropy(k: _Rows) -> None:
         k.put(code.let(f"fadd {k.kind.llvm} {k.load(pointer)}, {one}"), pointer)
 
 
-# What writes each kernel, and how many arrays it takes and gives.
+# The function that emits each kernel, and the numbers of its inputs and outputs.
 KERNELS: dict[str, tuple[Callable[[_Rows], None], int, int]] = {
     "softmax": (_softmax, 1, 1),
     "log_softmax": (_log_softmax, 1, 1),
@@ -231,7 +232,7 @@ KERNELS: dict[str, tuple[Callable[[_Rows], None], int, int]] = {
 
 @functools.cache
 def _library(name: str, kind: Kind, classes: int) -> Library:
-    """A kernel of its own module, for rows of so many elements; for 0, of any number."""
+    """A kernel in its own module, for rows of so many elements; 0 for any number."""
 
     def source() -> Source:
         write, inputs, outputs = KERNELS[name]
@@ -267,19 +268,20 @@ def row_softmax(name: str, shape: tuple[int, ...], dtype: Any = SINGLE) -> Run |
 
 
 def eager_softmax(dtype: Any, name: str, shape: tuple[int, ...]) -> Run | None:
-    """`row_softmax` as a kernel that ops ask for."""
+    """`row_softmax` as a kernel that ops request."""
     return row_softmax(name, shape, dtype)
 
 
 def cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
-    """(logits, labels) to the losses and their gradients by the logits, all of one shape."""
+    """(logits, labels) to the losses and their gradients with respect to the logits, all of one
+    shape."""
     return _entropy("cross_entropy", shape, dtype)
 
 
 def sparse_cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | None:
     """The same for labels that are the index of the only 1 in each row.
 
-    The function gives NotImplemented if one is outside of its row.
+    The function returns NotImplemented if an index is out of bounds.
     """
     entropy: Any = _entropy("sparse_cross_entropy", shape, dtype)
     if entropy is None:
@@ -291,7 +293,7 @@ def sparse_cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | N
             return NotImplemented
         return entropy(logits, labels.astype(np.int64, copy=False))
 
-    run.steps = entropy.steps  # type: ignore[attr-defined]  # what is done with good labels
+    run.steps = entropy.steps  # the steps without the check of the labels
     return run
 
 

@@ -1,7 +1,7 @@
-"""Products of a sparse and a dense matrix: rows of the dense one, weighed and added to others.
+"""Products of a sparse and a dense matrix.
 
-An element of the sparse matrix adds its value times a row of the dense matrix to a row of the result,
-one element after the other.
+An element of the sparse matrix adds its value times a row of the dense matrix to a row of the
+result, one element after the other.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from intaglio.native.runtime.buffers import allocator
 Run = Callable[..., Any]
 
 DTYPES = tuple(map(np.dtype, ("f4", "f8")))
-# How many elements there are, and the columns of the dense matrix.
+# The number of elements, and of the columns of the dense matrix.
 WORDS = ("count", "width")
 
 

@@ -1,7 +1,7 @@
 """Input gradients of strided convolutions: one convolution for each phase of pixels.
 
-Pixels that are a stride apart are reached by the same taps of a window: they are a convolution
-of the gradients, without strides, by these taps alone.
+Pixels that are a stride apart are covered by the same taps of a window: their gradient is a
+convolution of the gradients, without strides, by these taps alone.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from intaglio.native.kernels.convolution import Geometry, forward
 
 
 class _Phase(NamedTuple):
-    """What a stride's pixels of one kind see along an axis: the first of them, how many there
-    are, the first element of the window that reaches them, how many do, what is padded, and
-    the gradients before the first that they see."""
+    """The pixels of one phase along an axis: the first of them, their number, the first tap of the
+    window that covers them, the number of taps, the padding, and the gradients before the first
+    that they use."""
 
     first: int
     pixels: int
@@ -28,7 +28,7 @@ class _Phase(NamedTuple):
 
 
 def _phases(size: int, window: int, stride: int, before: int) -> list[_Phase]:
-    """The kinds of pixels along an axis: those `stride` apart are reached by the same elements."""
+    """The phases along an axis: pixels `stride` apart are covered by the same taps."""
     found: list[_Phase] = []
     for first in range(min(stride, size)):
         beyond, element = divmod(first + before, stride)
@@ -41,7 +41,7 @@ def _phases(size: int, window: int, stride: int, before: int) -> list[_Phase]:
 def input_gradient_by_phases(
     g: Geometry, dtype: Any = np.float32
 ) -> Callable[[Any, Any], Any] | None:
-    """(filters, gradients) to the input gradient, for windows without gaps."""
+    """(filters, gradients) to the input gradient, for undilated windows."""
     if not g.plain:
         return None
     runs: list[tuple[_Phase, _Phase, Callable[[Any, Any], Any] | None]] = []

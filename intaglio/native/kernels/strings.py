@@ -1,8 +1,8 @@
-"""Kernels on arrays of texts: lengths, hashes, substrings, and parsing of numbers.
+"""Kernels on arrays of strings: lengths, hashes, substrings, and parsing of numbers.
 
-A kernel walks over the pointers of an array of objects, checks that each is a `bytes`, and reads it
-in place. It holds the interpreter's lock, for it may create objects. `FLAG` is set if something
-is not as expected; NumPy and Python repeat the call then.
+A kernel loops over the pointers of an array of objects, checks that each is a `bytes`, and reads it
+in place. It holds the GIL, because it may create objects. It sets `FLAG` for inputs that it does
+not support; then NumPy and Python repeat the call.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def _murmurhash(walk: Walk, text: Text) -> Word:
 
 
 def _parts() -> Kernel:
-    """So many bytes from an offset on, as new objects; one offset and number for all, or for each."""
+    """Substrings of so many bytes from an offset on, as new objects; one offset and length for all,
+    or for each."""
     walk = Walk("parts")
     code = walk.code
     steps = [walk.more(i).name for i in range(2)]
@@ -104,14 +105,14 @@ def _parts() -> Kernel:
         with code.when(code.let(f"xor i1 {inside}, true")):
             walk.unexpected()
         with code.when(inside):
-            every = code.integer("icmp ugt", count, rest)  # a number below 0 too
+            every = code.integer("icmp ugt", count, rest)  # a negative number too
             taken = code.let(f"select i1 {every}, i64 {rest}, i64 {count}")
             walk.new_text(i, code.at("i8", data, begin), taken)
     return walk.kernel(2, 0)
 
 
 def _characters() -> Kernel:
-    """How many characters of UTF-8 each text has: all bytes but continuation bytes begin one."""
+    """The number of characters of UTF-8 in each text: bytes that are no continuation bytes."""
     walk = Walk("characters")
     with walk.texts() as (i, data, size):
         walk.store(i, _begun(walk.code, data, size))
@@ -126,7 +127,7 @@ def _begins(code: Code, data: str, at: str) -> str:
 
 
 def _begun(code: Code, data: str, size: str) -> str:
-    """How many of the bytes begin a character."""
+    """The number of bytes that begin a character."""
     with code.carrying("0", size, 1, ("i64", "0")) as loop:
         one = _begins(code, data, loop.index)
         loop.following = [code.integer("add", loop.values[0], one)]
@@ -176,7 +177,7 @@ def _counted(code: Code, begun: str, *bounds: tuple[str, str]) -> list[str]:
 
 
 def _joined() -> Kernel:
-    """Runs of texts joined: the texts, where each run begins and how many it has, the separator."""
+    """Runs of texts joined: the texts, the start and length of each run, the separator."""
     code = Code("joined", entry.KERNEL)
     texts, words, starts, counts, glue = (
         code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(5)
@@ -300,7 +301,7 @@ def _base64() -> Kernel:
 
 
 def _from_base64() -> Kernel:
-    """What texts in base 64 stand for; up to two signs of equality may fill the last group."""
+    """Decodes base 64; up to two signs of equality may pad the last group."""
     walk = Walk("from_base64")
     code, table = walk.code, walk.array(2)
 
@@ -352,9 +353,9 @@ def _from_base64() -> Kernel:
 
 
 def _numbers() -> Kernel:
-    """The digits of decimal numbers as one number, and in a byte what else there is.
+    """The digits of decimal numbers as one integer, and flags in a byte.
 
-    Anything but a sign, up to 18 digits and a point among them is marked as unusual.
+    Anything but a sign, up to 18 digits and a point among them is flagged as unusual.
     """
     walk = Walk("numbers")
     notes = walk.result(2)
@@ -364,7 +365,7 @@ def _numbers() -> Kernel:
 
 
 def _span_numbers() -> Kernel:
-    """As `_numbers`, of spans of one text: its bytes, where each span begins and how long it is."""
+    """As `_numbers`, of spans of one text: its bytes, and the start and length of each span."""
     walk = Walk("span_numbers")
     notes = walk.result(2)
     with walk.spans() as (i, data, size):
@@ -381,9 +382,9 @@ def _spans() -> Kernel:
 
 
 def _number(walk: Walk, notes: str, i: str, data: str, size: str) -> None:
-    """Reads a number, at least the byte behind an empty text."""
+    """Parses a number; reads at least the byte behind an empty text."""
     code, either, byte = walk.code, walk.select, walk.byte
-    first = byte(data, "0")  # no bytes are unusual whatever is behind
+    first = byte(data, "0")  # an empty text is unusual whatever follows it
     minus = code.integer("icmp eq", first, ord("-"))
     plus = code.integer("icmp eq", first, ord("+"))
     signed = code.let(f"or i1 {minus}, {plus}")
@@ -419,11 +420,11 @@ def _number(walk: Walk, notes: str, i: str, data: str, size: str) -> None:
 
 
 def _decimals() -> Kernel:
-    """Numbers as texts: digits (uint64), which are negative, and powers of ten; for each number, or for
-    all, how many digits are behind the point, and the exponent or `NO_EXPONENT`.
+    """Numbers as texts: digits (uint64), signs, and powers of ten; for each number, or for all, the
+    digits after the point, and the exponent or `NO_EXPONENT`.
 
-    The words are the width, a sign of others than negative numbers or 0, whether zeros fill up, or
-    spaces at the end, and the steps of points and exponents: 0 if one is for all.
+    The words are the width, the sign of numbers that are not negative or 0, whether zeros pad the
+    width, or spaces at the end, and the strides of points and exponents: 0 if one is for all.
     """
     walk = Walk("decimals")
     code = walk.code
@@ -504,7 +505,7 @@ def _larger(walk: Walk, x: str, y: str) -> str:
 
 
 def _digits_of(walk: Walk, value: str, powers: str) -> str:
-    """How many decimal digits a number has; 1 for 0. A bit is 1233 / 4096 of a digit."""
+    """The number of decimal digits; 1 for 0. A bit is 1233 / 4096 of a digit."""
     code = walk.code
     zeros = code.call("i64", "llvm.ctlz.i64", ("i64", code.integer("or", value, 1)), ("i1", "true"))
     bits = code.integer("sub", 64, zeros)
@@ -518,10 +519,11 @@ def _digits_of(walk: Walk, value: str, powers: str) -> str:
 
 
 def _distinct() -> Kernel:
-    """Which of the distinct texts each is, in the order in which they first occur; and where.
+    """The index of each text among the distinct ones, in the order of first occurrence; and their
+    positions.
 
-    A hash table of open addresses has, in each slot, the position of a text plus one, or 0; the
-    word behind it counts the distinct texts.
+    The hash table with open addressing has, in each slot, the position of a text plus one, or 0;
+    the word behind it counts the distinct texts.
     """
     walk = Walk("distinct")
     code, mask = walk.code, walk.more(0)
@@ -561,7 +563,8 @@ def _distinct() -> Kernel:
 
 
 def _found() -> Kernel:
-    """Which of the keys of a hash table, as `_distinct` fills it, each text is; -1 for none."""
+    """The index of each text among the keys of a hash table, as `_distinct` fills it; -1 if it is
+    none."""
     walk = Walk("found")
     code, mask = walk.code, walk.more(0)
     table, keys = walk.array(2), walk.array(3)
@@ -587,7 +590,7 @@ def _found() -> Kernel:
 
 
 def _is_text(walk: Walk, objects: str, number: str, data: str, size: str) -> str:
-    """Whether a text of an array consists of these bytes."""
+    """True if a text of an array consists of these bytes."""
     code = walk.code
     text = code.load("ptr", code.at("ptr", objects, number), 8)
     own = code.at("i8", text, str(layout.BYTES_DATA))
@@ -629,7 +632,7 @@ KERNELS: dict[str, Callable[[], Kernel]] = {
 LIBRARIES = {
     name: Library(lambda write=write: Source([write()])) for name, write in KERNELS.items()
 }
-# Kernels whose results are texts alone.
+# Kernels that return nothing but texts.
 WRITING = (
     "lower",
     "upper",
@@ -658,9 +661,9 @@ RESULTS: dict[str, list[Any]] = {
 def texts(name: str) -> Run | None:
     """The function of an array of texts, further arrays, and further words in a list.
 
-    It gives `count` results, or one for each text, or a list of several arrays; None if there are
-    objects that are no texts, or a part begins outside of its text. `joined` does not look whether
-    objects are texts.
+    It returns `count` results, or one for each text, or a list of several arrays; None if there are
+    objects that are no texts, or a substring starts outside of its text. `joined` does not check
+    the types of objects.
     """
     if not entry.AVAILABLE:
         return None

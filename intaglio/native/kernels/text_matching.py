@@ -7,13 +7,14 @@ from intaglio.native.kernels.text_walk import Walk
 from intaglio.native.llvm.integers import Word
 from intaglio.ops.text.automata import AT_END, BYTES, HERE, OTHER
 
-# So many steps of an automaton for a byte of a text are few.
+# The most steps of an automaton for each byte of a text.
 MAX_STEPS_PER_BYTE = 64
 
 
 def automaton() -> Kernel:
-    """What the state of an automaton says of a text (`ops/text/automata.py`): 256 times the state is
-    the offset of its row in a table of int32, which has 256 times the next state for each byte."""
+    """The flags of an automaton's final state for each text (`ops/text/automata.py`): 256 times the
+    state is the offset of its row in a table of int32, which has 256 times the next state for each
+    byte."""
     walk = Walk("automaton")
     code, start = walk.code, walk.more(0).name
     table, ends = walk.array(2), walk.array(3)
@@ -28,11 +29,11 @@ def automaton() -> Kernel:
 
 
 def replaced() -> Kernel:
-    """Matches of an automaton replaced by a text; a note is 1 for a text that is left as it is.
+    """Matches of an automaton replaced by a text; a flag is 1 for a text that is left unchanged.
 
     The arrays are the automaton's table and bits (`ops/text/automata.py`), the replacement, and
-    memory for the matches of one text; the words its two first states, how long the replacement is,
-    and whether all matches are replaced.
+    memory for the matches of one text; the words its two first states, the length of the
+    replacement, and whether all matches are replaced.
     """
     walk = Walk("replaced")
     code, notes = walk.code, walk.result(2)
@@ -59,7 +60,7 @@ def replaced() -> Kernel:
 
 
 def _span(walk: Walk, spans: str, number: str) -> tuple[str, str]:
-    """Where a match begins and ends."""
+    """The start and end of a match."""
     code = walk.code
     at = code.integer("mul", number, 2)
     both = (at, code.integer("add", at, 1))
@@ -70,7 +71,8 @@ def _span(walk: Walk, spans: str, number: str) -> tuple[str, str]:
 def _found_matches(
     walk: Walk, data: str, size: str, spans: str, every: str
 ) -> tuple[str, str, str]:
-    """Writes where matches are; their number, their bytes, and whether the automaton knows them all.
+    """Stores the spans of matches; returns their number, their bytes, and whether the automaton
+    decided them.
 
     It does not if a byte beyond ASCII might belong to one, or if many starts lead far.
     """
@@ -123,8 +125,8 @@ def _found_matches(
 
 
 def _longest_match(walk: Walk, data: str, size: str, position: str) -> tuple[str, str, str]:
-    """Where the preferred match from a position on ends, 0 if there is none; how far was read; and
-    whether no byte was met of which the automaton knows nothing."""
+    """The end of the preferred match from a position on, 0 if there is none; the end of what was
+    read; and whether all bytes were ones that the automaton supports."""
     code = walk.code
     table, matches = walk.array(2), walk.array(3)
     head, read, advance, at_end, ended = map(

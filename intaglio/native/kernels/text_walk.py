@@ -1,4 +1,4 @@
-"""The form of kernels on arrays of texts: a loop over the objects that reads their bytes in place."""
+"""The frame of kernels on arrays of texts: a loop over the objects that reads their bytes in place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.integers import Word
 from intaglio.native.runtime import entry
 
-# The first words of a kernel: how many texts, and addresses of Python's type and two functions.
+# The first words of a kernel: the number of texts, and addresses of Python's type and two
+# functions.
 WORDS = ("count", "type", "new", "release")
 
 
@@ -30,11 +31,11 @@ class Walk:
         self.flag = self.result(1)
 
     def array(self, number: int) -> str:
-        """Where the data of an input is."""
+        """The data of an input."""
         return self.code.load("ptr", self.code.at("ptr", "%ins", str(number)), 8)
 
     def result(self, number: int) -> str:
-        """Where the data of an output is."""
+        """The data of an output."""
         return self.code.load("ptr", self.code.at("ptr", "%outs", str(number)), 8)
 
     def pointer(self, name: str) -> str:
@@ -48,16 +49,16 @@ class Walk:
         return Word(code, code.load("i64", pointer, 8))
 
     def unexpected(self) -> None:
-        """Says that the result is not to be used."""
+        """Sets the flag: the result must not be used."""
         self.code.do(f"store i64 1, ptr {self.flag}, align 8")
 
     @contextmanager
     def texts(self) -> Generator[tuple[str, str, str]]:
-        """A loop over the texts: the number, the pointer to the bytes and how many there are."""
+        """A loop over the texts: the index, the pointer to the bytes and their number."""
         code, kind = self.code, self.pointer("type")
         with code.loop("0", self.words["count"]) as i:
             scratch = code.load("ptr", code.at("ptr", self.objects, i), 8)
-            # An unset element is a null pointer; a type is an object that is no text.
+            # An unset element is a null pointer; an object of another type is no text.
             nothing = code.let(f"icmp eq ptr {scratch}, null")
             scratch = code.let(f"select i1 {nothing}, ptr {kind}, ptr {scratch}")
             own = code.load("ptr", code.at("i8", scratch, str(layout.TYPE)), 8)
@@ -70,7 +71,7 @@ class Walk:
 
     @contextmanager
     def spans(self) -> Generator[tuple[str, str, str]]:
-        """A loop over spans of one text: the number, the pointer to the bytes and how many."""
+        """A loop over spans of one text: the index, the pointer to the bytes and their number."""
         code = self.code
         bounds = [self.array(2 + k) for k in range(2)]
         with code.loop("0", self.words["count"]) as i:
@@ -78,12 +79,12 @@ class Walk:
             yield i, code.at("i8", self.objects, start), size
 
     def store(self, i: str, value: str) -> None:
-        """Writes an i64 of the result."""
+        """Stores an i64 to the result."""
         pointer = self.code.at("i64", self.out, i)
         self.code.do(f"store i64 {value}, ptr {pointer}, align 8")
 
     def new_text(self, i: str, data: str, size: str) -> None:
-        """Writes a new text of these bytes into the result."""
+        """Stores a new text of these bytes to the result."""
         code = self.code
         new, release = self.pointer("new"), self.pointer("release")
         text = code.let(f"call ptr {new}(ptr {data}, i64 {size})")
@@ -93,7 +94,7 @@ class Walk:
         code.do(f"call void {release}(ptr {before})")
 
     def fresh_text(self, i: str, size: str) -> str:
-        """Writes a new text of so many bytes into the result; gives where they are to be put."""
+        """Stores a new text of so many bytes to the result; returns the pointer to them."""
         code = self.code
         self.new_text(i, "null", size)
         text = code.load("ptr", code.at("ptr", self.out, i), 8)
@@ -105,7 +106,7 @@ class Walk:
         return code.let(f"zext i8 {code.load('i8', code.at('i8', data, at), 1)} to i64")
 
     def put(self, data: str, at: str, value: str) -> None:
-        """Writes the last bits of an i64 as a byte."""
+        """Stores the low bits of an i64 as a byte."""
         code = self.code
         octet = code.let(f"trunc i64 {value} to i8")
         code.do(f"store i8 {octet}, ptr {code.at('i8', data, at)}, align 1")
@@ -115,6 +116,6 @@ class Walk:
         return self.code.let(f"select i1 {test}, i64 {yes}, i64 {no}")
 
     def kernel(self, inputs: int, outputs: int) -> Kernel:
-        """The whole, as a library takes it."""
+        """The kernel, as a library takes it."""
         self.code.do("ret void")
         return Kernel(self.code, 2 + inputs, 2 + outputs)

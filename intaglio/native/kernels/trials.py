@@ -1,4 +1,4 @@
-"""Whether a node has vector code, found out by writing it once."""
+"""Determines whether a node has vector code by emitting it once."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from intaglio.opdef import raw
 
 
 class Trial(NamedTuple):
-    """Why a node has no vector code, if so; and whether that approximates functions.
+    """The reason why a node has no vector code, or ""; and whether that approximates functions.
 
-    Without functions it gives the bits of the node's kernel: NumPy approximates them differently.
+    Code without approximations is bit for bit equal to the node's kernel; NumPy approximates
+    differently.
     """
 
     reason: str
@@ -26,7 +27,7 @@ class Trial(NamedTuple):
 
 
 def tried(node: Node) -> Trial:
-    """What comes of a trial."""
+    """Emits a node's code and returns the outcome."""
     if may_divide_by_zero(node):
         return Trial("a divisor that may be zero")
     code = Code("trial", [])
@@ -40,7 +41,7 @@ def tried(node: Node) -> Trial:
 
 
 def may_divide_by_zero(node: Node) -> bool:
-    """True for integer divisions that need a guard: one of the elements may stop the processor."""
+    """True for integer divisions that need a guard: a divisor may be zero, which traps."""
     if node.op not in division.OPS or not node.inputs[0].dtype.is_integer:
         return False
     divisor = node.inputs[1].node

@@ -1,16 +1,16 @@
-"""Vectors of elements between memory and registers, whole or under a mask, side by side or apart."""
+"""Loads and stores of vectors, whole or under a mask, contiguous or strided."""
 
 from __future__ import annotations
 
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import BOOL, Kind
 
-# Odd strides of which gathers are slower than instructions on registers.
+# Odd strides for which gathers are slower than shuffles.
 MAX_SEPARATED_STRIDE = 7
 
 
 class VectorMemory:
-    """Writes loads and stores of vectors with so many lanes.
+    """Emits loads and stores of vectors with so many lanes.
 
     In registers a bool is a bit, in memory a byte.
     """
@@ -21,7 +21,7 @@ class VectorMemory:
         self.test = f"<{lanes} x i1>"
 
     def mask(self, first: str, stop: str) -> str:
-        """The lanes before `stop` of a vector whose first lane is number `first`."""
+        """The lanes before `stop` of a vector whose first lane has the index `first`."""
         name = f"llvm.get.active.lane.mask.v{self.lanes}i1.i64"
         return self.code.call(self.test, name, ("i64", first), ("i64", stop))
 
@@ -31,7 +31,7 @@ class VectorMemory:
         return self.from_memory(kind, self.code.splat(self.lanes, kind.memory, value))
 
     def read(self, kind: Kind, pointer: str, mask: str = "") -> str:
-        """Consecutive elements; with a mask only the lanes that it allows, zeros else."""
+        """Consecutive elements; with a mask only the lanes that it allows, zeros elsewhere."""
         return self.from_memory(kind, self._loaded(kind, pointer, mask))
 
     def write(self, kind: Kind, pointer: str, name: str, mask: str = "") -> None:
@@ -49,10 +49,11 @@ class VectorMemory:
         )
 
     def read_apart(self, kind: Kind, pointer: str, stride: int, mask: str = "") -> list[str]:
-        """`stride` vectors: the elements from each of the first `stride` on, as far apart.
+        """`stride` vectors, deinterleaved: vector k has the elements k, k + stride, k + 2 stride,
+        ...
 
-        Whole vectors are read side by side and separated in registers, which takes as many
-        instructions for each as the odd factor of the stride. A mask allows the first lanes.
+        Contiguous vectors are loaded and deinterleaved in registers, by as many instructions for
+        each as the odd factor of the stride. A mask allows the first lanes.
         """
         if stride // (stride & -stride) > MAX_SEPARATED_STRIDE:
             mask = mask or "splat (i1 true)"
@@ -69,7 +70,7 @@ class VectorMemory:
         return [self.from_memory(kind, v) for v in self._separated(kind, vectors)]
 
     def _allowed(self, mask: str) -> str:
-        """How many lanes a mask allows."""
+        """The number of lanes that a mask allows."""
         bits = f"i{self.lanes}"
         word = self.code.let(f"bitcast {self.test} {mask} to {bits}")
         count = self.code.call(bits, f"llvm.ctpop.{bits}", (bits, word))
@@ -93,7 +94,8 @@ class VectorMemory:
         )
 
     def write_joined(self, kind: Kind, pointer: str, names: list[str], mask: str = "") -> None:
-        """Stores vectors as `read_apart` would give them: the first elements of all, the second ones, ..."""
+        """Stores vectors interleaved: the first elements of all, the second ones, ... (the inverse
+        of `read_apart`)."""
         if mask:
             for at, name in enumerate(names):
                 self.write_apart(kind, pointer, at, len(names), name, mask)
@@ -104,7 +106,7 @@ class VectorMemory:
             self.code.do(f"store {self._vector(kind)} {vector}, ptr {there}, align {kind.bytes}")
 
     def from_memory(self, kind: Kind, vector: str) -> str:
-        """What was loaded, as it is computed with."""
+        """A loaded vector, as it is computed with: a byte of a bool becomes a bit."""
         if kind != BOOL:
             return vector
         return self.code.let(f"icmp ne {self._vector(kind)} {vector}, zeroinitializer")
@@ -130,7 +132,7 @@ class VectorMemory:
         return self.gather(kind, self._pointers(kind, pointer, stride, at), mask)
 
     def gather(self, kind: Kind, pointers: str, mask: str) -> str:
-        """The elements at a vector of pointers in the lanes that a mask allows, zeros else."""
+        """The elements at a vector of pointers in the lanes that a mask allows, zeros elsewhere."""
         vector = self._vector(kind)
         loaded = self.code.call(
             vector,
@@ -149,7 +151,7 @@ class VectorMemory:
         )
 
     def _separated(self, kind: Kind, vectors: list[str]) -> list[str]:
-        """Vectors side by side, as those of every so many elements: evens from odds, and so on."""
+        """Contiguous vectors deinterleaved: even from odd elements, and so on."""
         count, vector = len(vectors), self._vector(kind)
         if count % 2 == 0:
             pairs = list(zip(vectors[::2], vectors[1::2], strict=True))
@@ -163,7 +165,7 @@ class VectorMemory:
         return [self._every(vector, vectors, first) for first in range(count)]
 
     def _picked(self, vector: str, x: str, y: str, first: int, step: int) -> str:
-        """Every so many elements of two vectors side by side."""
+        """Every `step`-th element of two consecutive vectors."""
         order = ", ".join([f"i32 {first + i * step}" for i in range(self.lanes)])
         return self.code.let(
             f"shufflevector {vector} {x}, {vector} {y}, <{self.lanes} x i32> <{order}>"
@@ -175,7 +177,7 @@ class VectorMemory:
         return self._picked_from(vector, vectors, wanted)
 
     def _picked_from(self, vector: str, vectors: list[str], wanted: list[tuple[int, int]]) -> str:
-        """A vector whose lanes are those `wanted`: of which vector, and which lane of it."""
+        """A vector whose lanes are those `wanted`: (index of the vector, its lane)."""
         lanes, found = self.lanes, vectors[0]
         for number, other in enumerate(vectors[1:], 1):
             # The first vector's are put in their lanes with the second's.
@@ -194,7 +196,7 @@ class VectorMemory:
         return found
 
     def _joined(self, vector: str, vectors: list[str]) -> list[str]:
-        """The inverse of `_separated`: first all first elements, then all second ones."""
+        """The inverse of `_separated`: interleaves vectors."""
         count, lanes = len(vectors), self.lanes
         if count == 1:
             return vectors
@@ -212,7 +214,7 @@ class VectorMemory:
         ]
 
     def _gathered_from(self, vector: str, vectors: list[str], number: int) -> str:
-        """The vector of this number of those that vectors are joined to."""
+        """The vector of this index among those that the interleaved vectors form."""
         count, lanes = len(vectors), self.lanes
         wanted = [divmod(number * lanes + i, count) for i in range(lanes)]
         return self._picked_from(vector, vectors, [(source, at) for at, source in wanted])

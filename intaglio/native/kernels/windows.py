@@ -12,7 +12,7 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
-# The dims of the kernels; threads share the first, the images or the taps of a window.
+# The dims of the kernels; threads divide the first, the images or the taps of a window.
 DIMS = (
     "parts", "images", "height", "width", "channels", "out_height", "out_width",
     "window_height", "window_width", "stride_y", "stride_x", "top", "left", "apart_y", "apart_x",
@@ -20,7 +20,7 @@ DIMS = (
 
 
 class Windows(NamedTuple):
-    """How windows slide over channels-last images."""
+    """The images, windows and strides of an op with windows over channels-last images."""
 
     images: int
     height: int
@@ -44,24 +44,24 @@ class Windows(NamedTuple):
 
     @property
     def out_shape(self) -> tuple[int, ...]:
-        """The shape of what has an element for each window."""
+        """The shape of arrays with an element for each window."""
         return (self.images, self.out_height, self.out_width, self.channels)
 
     @property
     def empty(self) -> bool:
-        """True if there is nothing to do."""
+        """True if the result is empty."""
         return min(self[:8]) < 1
 
 
 class Window(NamedTuple):
-    """Where a window begins along an axis, and its part inside the image."""
+    """The first element of a window along an axis, and its range inside the image."""
 
     start: str
     first: str
     last: str
 
 
-# Along each axis: strides, what is padded before, and the sizes of windows and images.
+# Along each axis: stride, padding before, and the sizes of window and image.
 AXES = {
     "y": ("stride_y", "top", "window_height", "height"),
     "x": ("stride_x", "left", "window_width", "width"),
@@ -69,7 +69,7 @@ AXES = {
 
 
 class Sliding:
-    """Writes a kernel whose loops go over images, windows and vectors of channels.
+    """Emits a kernel whose loops go over images, windows and vectors of channels.
 
     `gaps`: windows may be dilated.
     """
@@ -86,11 +86,11 @@ class Sliding:
         return self.code.load("ptr", self.code.at("ptr", array, str(index)), 8)
 
     def image(self, data: str, number: str, of: str = "") -> str:
-        """Where an image begins, of the inputs or, with `of` "out_", of the outputs."""
+        """The pointer to an image, of the inputs or, with `of` "out_", of the outputs."""
         return self.tiles.step(self.code, data, number, self.size(of))
 
     def size(self, of: str = "") -> str:
-        """The elements of an image."""
+        """The number of elements of an image."""
         code, dims = self.code, self.dims
         rows = code.integer("mul", dims[f"{of}height"], dims[f"{of}width"])
         return code.integer("mul", rows, dims["channels"])
@@ -113,13 +113,13 @@ class Sliding:
 
     @contextmanager
     def channels(self) -> Generator[tuple[str, str]]:
-        """For every vector of channels: the first, and the mask of those there are."""
+        """For every vector of channels: the first, and the mask of existing ones."""
         with self.code.loop("0", self.dims["channels"], self.tiles.lanes) as c:
             yield c, self.tiles.mask(self.code, c, self.dims["channels"])
 
     def vectors(self, body: Callable[[str, str], None]) -> None:
-        """Calls `body(first, mask)` for whole vectors of channels, without mask, and for what
-        is left."""
+        """Calls `body(first, mask)` for whole vectors of channels, without mask, and for the
+        remainder."""
         code, lanes, channels = self.code, self.tiles.lanes, self.dims["channels"]
         whole = code.integer("mul", code.integer("sdiv", channels, lanes), lanes)
         with code.loop("0", whole, lanes) as c:
@@ -141,7 +141,7 @@ class Sliding:
         return Window(start, first, code.least(dims[window], last))
 
     def _divided(self, count: str, step: str) -> str:
-        """How many steps go up to a count, or beyond it."""
+        """The count divided by the step, rounded up."""
         more = self.code.integer("add", count, self.code.integer("sub", step, 1))
         return self.code.integer("sdiv", more, step)
 
@@ -175,10 +175,10 @@ class Sliding:
         start: str,
         step: Callable[[str, str, str, str, str], str],
     ) -> str:
-        """Goes over a window's elements inside the image, row by row.
+        """Loops over a window's elements inside the image, row by row.
 
-        `step(i, j, y, x, value)` gets an element's index in the window and in the image,
-        and the last step's value; it returns the next.
+        `step(i, j, y, x, value)` gets an element's index in the window and in the image, and the
+        last step's value; it returns the next.
         """
         code = self.code
         with code.carrying(down.first, down.last, 1, (kind, start)) as rows:
@@ -192,7 +192,7 @@ class Sliding:
         return rows.values[0]
 
     def clear(self, image: str) -> None:
-        """Makes an image of the inputs' size zero."""
+        """Fills an image of the inputs' size with zeros."""
         size = self.code.integer("mul", self.size(), 4)
         self.code.zero(image, size)
 

@@ -1,14 +1,13 @@
-"""Winograd convolutions with filters of 3x3 and stride 1.
+"""Winograd convolutions with 3x3 filters and stride 1.
 
-The images are seen as tiles of results. A tile's pixels and the filters are transformed
-(`native/kernels/winograd_transforms.py`), multiplied element by element, and the products, summed over the channels,
-transformed back. The sums are products of matrices, one for each element of the transform.
-A block of tiles is processed in cache; nothing but images, filters and
-results goes through memory. A bias and relu are applied before
-results are stored.
+The results are divided into tiles. A tile's pixels and the filters are transformed
+(`native/kernels/winograd_transforms.py`) and multiplied element by element; the products, summed
+over the channels, are transformed back. The sums are products of matrices, one for each element of
+the transform. A block of tiles is processed in cache; only images, filters and results are in
+memory. A bias and Relu are applied before results are stored.
 
 Products of one vector of columns overwrite the tiles that they are computed from, so that small
-blocks stay in the first cache.
+blocks stay in the first-level cache.
 
 `transforms.EXACT` only adds, subtracts and halves: small integers give exact results, and errors
 are of the size that the sums' own are. A pixel that is infinite or NaN makes NaN of all results of the tiles
@@ -56,23 +55,23 @@ from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
-# Bytes of a thread's transformed tiles and their products: what fits into the first cache, and
-# the most.
+# Bytes of a thread's transformed tiles and their products: the size for the first-level cache, and
+# the maximum.
 L1_TILE_BYTES, MAX_SCRATCH_BYTES = 9 << 12, 1 << 21
 # Blocks have a multiple of so many tiles: the rows of every shape of a product divide it.
 TILES_MULTIPLE = TALL_TILE_ROWS
-# Transformed filters of so many bytes come from further away, for more tiles at a time.
+# Transformed filters of so many bytes are loaded from an outer cache, for more tiles at a time.
 FAR_FILTER_BYTES = 1 << 21
 # Rows of products of a single vector whose factors are shuffled.
 SHUFFLED_CHANNELS = FOUR if SHUFFLES else 0
-# From so many channels and tiles on it pays: below, the transforms cost more than is saved.
+# The least channels and tiles: below, the transforms cost more than they save.
 MIN_CHANNELS = 16
 MIN_TILES = 48
 MAX_TILES_PER_CALL = 512
 
 
 class WinogradBuilder(Blocks):
-    """Writes the kernels: `filters` transforms them, `winograd` does the rest."""
+    """Emits the kernels: `filters` transforms the filters, `winograd` convolves."""
 
     # The dims of the kernels; those with an epilogue have further ones.
     dims: tuple[str, ...] = DIMS
@@ -82,8 +81,8 @@ class WinogradBuilder(Blocks):
     def filters(self, name: str) -> Code:
         """Transforms the filters of the channels from `from` to `to`.
 
-        The result has the layout of the products: for each panel of columns, for each element,
-        a matrix of channels and columns.
+        The result has the layout of the products: for each panel of columns, for each element, a
+        matrix of channels and columns.
         """
         code, tiles = Code(name, entry.KERNEL), self.tiles
         dims = entry.load_dims(code, DIMS)
@@ -107,10 +106,10 @@ class WinogradBuilder(Blocks):
         return code
 
     def filters_flipped(self, name: str) -> Code:
-        """The same for filters turned around, their channels exchanged with the columns.
+        """The same for rotated filters, with channels exchanged with columns.
 
-        They are read in squares of as many channels as columns, which are transposed in
-        registers and wait in cache until all nine are there.
+        They are loaded in squares of as many channels as columns, which are transposed in registers
+        and stored in cache until all nine are there.
         """
         code, tiles, lanes = Code(name, entry.KERNEL), self.tiles, self.lanes
         dims = entry.load_dims(code, DIMS)
@@ -152,8 +151,10 @@ class WinogradBuilder(Blocks):
         channel: str,
         at: tuple[str, str, str],
     ) -> None:
-        """Transforms the nine elements of a channel's filters, for a vector of the columns of
-        a panel: where that begins, how wide it is, and the first of the vector."""
+        """Transforms the nine elements of a channel's filters, for a vector of a panel's columns.
+
+        `at` are the start of the panel, its width, and the first column of the vector.
+        """
         start, wide, j = at
         sums, channels = Sums(code, self.tiles), dims["channels"]
         out = code.load("ptr", "%outs", 8)
@@ -285,7 +286,7 @@ class WinogradBuilder(Blocks):
         c: str,
         mask: str,
     ) -> None:
-        """Writes the results of a tile, for a vector of columns from `c` on."""
+        """Stores the results of a tile, for a vector of columns from `c` on."""
         for value, pointer in zip(pixels, pointers(c), strict=True):
             self.tiles.write(code, value, pointer, mask)
 
@@ -312,7 +313,7 @@ class WinogradBuilder(Blocks):
         left = code.integer("mul", columns, self.transform.step)
         scratch = self.scratch(code, size, seen, code.integer("add", left, tiles.width))
         products = tiles.step(code, scratch, self.transform.elements, apart)
-        # What images do not have is read here, what results do not have is written here.
+        # Pixels outside of images are loaded from here, results outside of images are stored here.
         zeros = self.at(code, scratch, size)
         scrap = self.at(code, zeros, seen)
         code.zero(zeros, code.integer("mul", seen, 4))
@@ -355,7 +356,8 @@ class WinogradBuilder(Blocks):
 
 @functools.cache
 def cells_table() -> jit.SharedTable:
-    """The products by the vectors of their columns, for all transforms: each in a module of its own."""
+    """The products by the vectors of their columns, for all transforms: each in a module of its
+    own."""
     writer = WinogradBuilder(F2_TRANSFORM)
 
     def write(vectors: int) -> jit.Written:
@@ -388,10 +390,10 @@ def library(transform: Transform) -> Library:
 def block_of(
     tiles: int, of_tile: int, spare: int, unit: int = TILES_MULTIPLE, fewest: int = TILES_MULTIPLE
 ) -> int:
-    """The tiles of a block, all blocks being about the same; 0 if the caches hold too few.
+    """The tiles of a block, all blocks being about equal; 0 if the caches are too small.
 
-    `of_tile` is the number of floats for a tile, `spare` those that a block needs besides.
-    A block that does not fit into the first cache has `fewest` tiles, if it fits into the limit.
+    `of_tile` is the number of floats for a tile, `spare` that of a block besides its tiles. A block
+    that does not fit into the first-level cache has `fewest` tiles, if it fits into the limit.
     """
     near, most = (
         (size // 4 - spare) // of_tile // unit * unit for size in (L1_TILE_BYTES, MAX_SCRATCH_BYTES)
@@ -403,10 +405,10 @@ def block_of(
 
 
 def is_for(g: Geometry) -> bool:
-    """True if a convolution is of this kind.
+    """True for convolutions that the method supports.
 
     Sums over padding alone are 0. The transforms mix pixels, so that such sums would be rounding
-    errors of their neighbours': every window has to see a pixel, and every tap of the filter.
+    errors of their neighbours': every window must contain a pixel, and so must every tap.
     """
     steps = (g.window_height, g.window_width, g.stride_y, g.stride_x)
     if not entry.AVAILABLE or not g.plain or steps != (3, 3, 1, 1) or g.empty:
@@ -417,17 +419,17 @@ def is_for(g: Geometry) -> bool:
 
 
 def _sees_pixels(size: int, before: int, out: int) -> bool:
-    """True if along an axis all windows of three see a pixel, and so do all taps."""
+    """True if along an axis all windows of three contain a pixel, and all taps cover one."""
     windows = before <= 2 and out - before <= size
     taps = out > before and 2 - before < size
     return windows and taps
 
 
 def is_profitable(g: Geometry, transform: Transform = F2_TRANSFORM) -> bool:
-    """True if a convolution is of this kind, and the method faster than the sums.
+    """True if the method supports a convolution and is faster than direct sums.
 
-    Where heights or widths are small and no multiples of a tile's, too much of the tiles is
-    outside of the results.
+    Where heights or widths are small and no multiples of a tile's, too much of the tiles is outside
+    of the results.
     """
     if not is_for(g) or g.channels < MIN_CHANNELS:
         return False
@@ -437,7 +439,7 @@ def is_profitable(g: Geometry, transform: Transform = F2_TRANSFORM) -> bool:
 
 
 def dims_of(g: Geometry, transform: Transform, block: int, relu: bool) -> list[int]:
-    """The dims of kernels for a geometry, but for `parts`."""
+    """The dims of kernels for a geometry, except `parts`."""
     rows, columns = (-(-d // transform.step) for d in (g.out_height, g.out_width))
     return [
         g.height,
@@ -457,7 +459,7 @@ def dims_of(g: Geometry, transform: Transform, block: int, relu: bool) -> list[i
 
 
 def tiles_of(g: Geometry, transform: Transform) -> int:
-    """How many tiles the results of all images have."""
+    """The number of tiles of the results of all images."""
     return g.images * math.prod([-(-d // transform.step) for d in (g.out_height, g.out_width)])
 
 
@@ -468,7 +470,7 @@ def forward(
     biased: bool = False,
     relu: bool = False,
 ) -> Chain | None:
-    """The convolution: (images, filters) to the result. None if it is not of this kind.
+    """The convolution: (images, filters) to the result. None if the method does not support it.
 
     `biased`: a third argument is added. `relu`: it is applied to the result.
     `transposed`: this is the input gradient of a convolution, whose filters come
@@ -502,7 +504,7 @@ def forward(
 
 
 def blocked(g: Geometry, transform: Transform) -> int:
-    """The tiles of a block; 0 if the convolution is not of this kind."""
+    """The tiles of a block; 0 if the method does not support the convolution."""
     if not is_for(g):
         return 0
     tiles = Tiles(FLOAT)
@@ -520,7 +522,7 @@ def blocked(g: Geometry, transform: Transform) -> int:
 def transformed(
     g: Geometry, transform: Transform, transposed: bool, dims: Sequence[int]
 ) -> Callable[[Any], Any]:
-    """Filters to what the products take of them."""
+    """The transformation of filters to the layout of the products."""
     lanes = Tiles(FLOAT).lanes
     columns = -(-g.filters // lanes) * lanes
     name = "filters_turned" if transposed else "filters"
@@ -528,16 +530,16 @@ def transformed(
     run: Any = entry.filling(
         kernel.for_dims((g.channels, *dims)), (transform.elements * g.channels * columns,)
     )
-    # Of few tiles it takes a good part of the time: transformed constant filters are cached.
+    # With few tiles it takes a large part of the time: transformed constant filters are cached.
     if not transposed and tiles_of(g, transform) <= MAX_TILES_PER_CALL:
         run.steps = [run.steps[0]._replace(cacheable=True)]
     return run
 
 
 def input_gradient(g: Geometry, transform: Transform = F2_TRANSFORM) -> Chain | None:
-    """The input gradient: (filters, gradients) to it. None if it is not of this kind.
+    """The input gradient: (filters, gradients) to it. None if the method does not support it.
 
-    It is the convolution of the gradients with the filters turned around.
+    It is the convolution of the gradients with the rotated filters.
     """
     opposite = convolution.transposed(g)
     return opposite and forward(opposite, transform, transposed=True)

@@ -1,7 +1,7 @@
 """Blocks of tiles of images for Winograd kernels: iteration over them, and input transforms.
 
-A tile is `step` times `step` results. Transformed tiles are stored as a matrix for each element of the
-transform: a vector of channels for every tile, then the next vector of channels.
+A tile is `step` times `step` results. Transformed tiles are stored as a matrix for each element of
+the transform: a vector of channels for every tile, then the next vector of channels.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
-# Between the elements' matrices: else they would map to the same few sets of the cache.
+# Padding between the elements' matrices, which would map to the same few sets of the cache.
 GAP_BYTES = 16
-# The dims of the kernels. `parts` is the range that threads share: blocks of tiles, or
-# channels; `rows` and `columns` are the tiles of an image, `tiles` those of all.
+# The dims of the kernels. Threads divide `parts`: blocks of tiles, or channels; `rows` and
+# `columns` are the tiles of an image, `tiles` those of all images.
 DIMS = (
     "parts",
     "height",
@@ -38,17 +38,17 @@ DIMS = (
     "block",
     "relu",
 )
-# Products of a single vector read a number for every multiplication, which is all that these
-# processors can read. They can issue shuffles beside multiplications; others cannot.
+# Products of a single vector load a number for every multiplication, which is the throughput of
+# loads on these processors. They can issue shuffles beside multiplications; others cannot.
 SHUFFLES = processor.NAME.startswith("znver") and jit.WIDTH == 64
-# Numbers that are read together to be shuffled.
+# Numbers that are loaded together to be shuffled.
 FOUR = 4
 
 Pointers = Callable[[str], list[str]]
 
 
 class Blocks:
-    """Writes what the kernels on blocks of tiles share."""
+    """Emits what the kernels on blocks of tiles share."""
 
     def __init__(self, transform: Transform) -> None:
         self.transform = transform
@@ -63,12 +63,12 @@ class Blocks:
         return code.at(self.kind, start, str(index))
 
     def scratch(self, code: Code, *sizes: str) -> str:
-        """Memory on the stack for so many elements together."""
+        """Memory on the stack for a product of sizes."""
         size = functools.reduce(lambda x, y: code.integer("add", x, y), sizes)
         return code.let(f"alloca {self.kind}, i64 {size}, align 64")
 
     def quotient(self, code: Code, count: str, unit: str | int) -> str:
-        """How many times a unit is needed for a count."""
+        """The count divided by the unit, rounded up."""
         before = code.integer("sub", unit, 1)
         return code.integer("sdiv", code.integer("add", count, before), unit)
 
@@ -82,7 +82,7 @@ class Blocks:
         return code.let(f"select i1 {above}, i64 {x}, i64 {y}")
 
     def elements(self, code: Code, start: str, size: str) -> list[str]:
-        """Where the matrix of each element begins, or what begins there has its like."""
+        """Pointers to the matrices of the elements, or to the same offset in each."""
         side, found = self.transform.seen, list[str]()
         row = code.integer("mul", size, side)
         for _ in range(side):
@@ -92,14 +92,14 @@ class Blocks:
         return found
 
     def _opaque(self, code: Code, pointer: str) -> str:
-        """A pointer opaque to LLVM: few are kept in registers, from which the others
-        have small offsets. Else all pointers of a tile would be kept, most of them on the stack."""
+        """A pointer opaque to LLVM: few are kept in registers, and the others are small offsets
+        from these. Else LLVM would keep all pointers of a tile, most of them on the stack."""
         return code.let(f'call ptr asm "", "=r,0"(ptr {pointer})')
 
     # -- columns -----------------------------------------------------------------------
 
     def vectors(self, code: Code, count: str, body: Callable[[str, str], None]) -> None:
-        """Calls `body(first, mask)` for whole vectors, without mask, and for what is left."""
+        """Calls `body(first, mask)` for whole vectors, without mask, and for the remainder."""
         whole = code.integer("mul", code.integer("sdiv", count, self.lanes), self.lanes)
         with code.loop("0", whole, self.lanes) as index:
             body(index, "")
@@ -107,7 +107,7 @@ class Blocks:
             body(whole, self.tiles.mask(code, whole, count))
 
     def across(self, code: Code, columns: str) -> str:
-        """How many vectors columns take."""
+        """The number of vectors of the columns."""
         return self.quotient(code, columns, self.lanes)
 
     def widest(self, code: Code, columns: str, most: int) -> str:
@@ -118,8 +118,8 @@ class Blocks:
 
     @contextmanager
     def panels(self, code: Code, columns: str, most: int) -> Generator[tuple[str, str]]:
-        """For every panel of columns: its first column and its vectors, at most `most`, of
-        which all panels have nearly the same number."""
+        """For every panel of columns: its first column and its vectors, at most `most`, of which
+        all panels have nearly the same number."""
         whole = self.across(code, columns)
         count = self.quotient(code, whole, most)
         with code.loop("0", count) as p:
@@ -137,14 +137,14 @@ class Blocks:
         return code.splat(self.lanes, self.kind, code.load(self.kind, pointer, 4))
 
     def four(self, code: Code, pointer: str) -> str:
-        """Four numbers, again and again in a vector: `shuffled` takes one of them."""
+        """Four numbers, repeated in a vector: `shuffled` selects one of them."""
         kind, vector = f"<{FOUR} x {self.kind}>", self.tiles.vector
         order = ", ".join([f"i32 {i % FOUR}" for i in range(self.lanes)])
         read = code.load(kind, pointer, 4)
         seen = code.let(
             f"shufflevector {kind} {read}, {kind} poison, <{self.lanes} x i32> <{order}>"
         )
-        # LLVM would read each number by itself.
+        # LLVM would load each number by itself.
         return code.let(f'call {vector} asm "", "=v,0"({vector} {seen})')
 
     def shuffled(self, code: Code, four: str, number: int) -> str:
@@ -167,17 +167,17 @@ class Blocks:
         outside: str,
         body: Callable[[str, Pointers], None],
     ) -> None:
-        """Goes over the tiles from `first` to `last`, row by row; for images, or (`of` is "out_")
+        """Loops over the tiles from `first` to `last`, row by row; for images, or (`of` is "out_")
         for results.
 
         Calls `body(tile, pointers)` for tiles whose columns are in their image, and again for
-        others: `pointers(c)` has the address of element c of each of the `side` times `side` pixels. Pixels
-        that do not exist are in `outside`, which is as large as a row of a tile.
+        others: `pointers(c)` has the address of element c of each of the `side` times `side`
+        pixels. Pixels outside of the image are in `outside`, which is as large as a row of a tile.
         """
         depth = dims["filters" if of else "channels"]
         columns, step = dims["columns"], self.transform.step
         left = "0" if of else dims["left"]
-        # From the first tile whose columns all exist to the first after it of which some do not.
+        # From the first tile whose columns are all inside to the first after it with one outside.
         before = self.quotient(code, left, step)
         rest = code.integer("add", code.integer("add", dims[f"{of}width"], left), step - side)
         after = self.most(code, before, code.integer("sdiv", rest, step))
@@ -232,8 +232,8 @@ class Blocks:
         outside: str,
         row: str,
     ) -> list[tuple[str, str]]:
-        """For every line of a row of tiles, counted through all images: its first pixel, and
-        how far the next tile's is."""
+        """For every line of a row of tiles, counted through all images: its first pixel, and the
+        distance to the next tile's."""
         depth, step = dims["filters" if of else "channels"], self.transform.step
         top, left = ("0", "0") if of else (dims["top"], dims["left"])
         line = code.integer("mul", dims[f"{of}width"], depth)
@@ -253,12 +253,13 @@ class Blocks:
         return found
 
     def _there(self, code: Code, x: str, width: str, pointer: str, outside: str) -> str:
-        """A pointer if its column exists. Compared as unsigned numbers, those before are too large."""
+        """A pointer if its column is inside, else `outside`. Unsigned, columns before the first are
+        too large."""
         there = code.integer("icmp ult", x, width)
         return code.let(f"select i1 {there}, ptr {pointer}, ptr {outside}")
 
     def _beside(self, code: Code, tops: list[str], depth: str) -> Pointers:
-        """Pointers to the pixels beside the first ones of some lines."""
+        """Pointers to the pixels of a tile from those of the first column."""
 
         def pointers(c: str) -> list[str]:
             starts = [self._opaque(code, self.at(code, top, c)) for top in tops]
@@ -271,7 +272,7 @@ class Blocks:
     def gather(
         self, name: str, of: str, side: int, along: Callable[[Sums, Any], list[str]]
     ) -> Code:
-        """Transforms what the tiles from `first` to `last` see, into a matrix for each element."""
+        """Transforms the pixels of the tiles from `first` to `last` into a matrix for each element."""
         code = Code(
             name,
             [

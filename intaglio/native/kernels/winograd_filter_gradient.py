@@ -1,9 +1,9 @@
 """Winograd filter gradients of 3x3 convolutions.
 
-It is the exact adjoint of `native/kernels/winograd.py`: a tile's pixels and the gradients of its results
-are transformed, multiplied element by element, summed over all tiles, and the sums transformed to
-filters. The tiles are cut into ranges, which threads share; how many there are is decided by the
-shapes, and their sums are added in order, so that the number of threads changes nothing.
+It is the exact adjoint of `native/kernels/winograd.py`: a tile's pixels and the gradients of its
+results are transformed, multiplied element by element, summed over all tiles, and the sums
+transformed to filters. Threads divide the tiles into ranges, whose number is determined by the
+shapes, and whose sums are added in order: results do not depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ from intaglio.native.llvm.builder import Code, module
 from intaglio.native.llvm.vectors import FLOAT
 from intaglio.native.runtime import entry
 
-# The vectors of columns of a product whose sums stay in registers.
+# The most vectors of columns of a product whose sums stay in registers.
 VECTORS_PER_TILE = 3
 # Rows of products of a single vector whose factors are shuffled.
 SHUFFLED_CHANNELS = FOUR if SHUFFLES else 0
-# Blocks have a multiple of so many tiles, and so many at least: sums that are not in the first
-# cache are read and written once for each.
+# Blocks have a multiple of so many tiles, and at least so many: sums that are not in the
+# first-level cache are loaded and stored once for each.
 TILES_MULTIPLE, MIN_BLOCK_TILES = 8, 64
 # Ranges of tiles: the most, the fewest for several threads, and the bytes of their sums.
 MAX_RANGES, MIN_RANGES, PARTIAL_SUM_BYTES = 16, 4, 1 << 21
 
 
 class _FilterGradientBuilder(Blocks):
-    """Writes the kernels: `filter_gradient` sums products over ranges, `finish` transforms them."""
+    """Emits the kernels: `filter_gradient` sums products over ranges, `finish` transforms them."""
 
     def _sizes(self, code: Code, dims: dict[str, str]) -> tuple[str, str, str]:
         """The padded columns of the sums, their elements, and those of a range."""
@@ -56,12 +56,12 @@ class _FilterGradientBuilder(Blocks):
         return wide, element, code.integer("mul", element, self.transform.elements)
 
     def rows(self, vectors: int) -> int:
-        """The channels of a product: of a vector all, or a part."""
+        """The channels of a product: all channels of a vector, or a part."""
         return min(1 << (ACCUMULATORS // vectors).bit_length() - 1, self.lanes)
 
     def outer(self, vectors: int) -> Code:
         """c = or += a b for some channels and `vectors` of columns, summed over tiles: of one
-        element's matrices, or of several that follow each other."""
+        element's matrices, or of several consecutive ones."""
         code, tiles, lanes = Code(
             f"outer_{vectors}",
             ["ptr %a", "ptr %b", "i64 %chunk", "ptr %c", "i64 %row", "i64 %count", "i1 %first",
@@ -103,7 +103,7 @@ class _FilterGradientBuilder(Blocks):
         return updated
 
     def _add(self, code: Code, sums: list[str], start: str, vectors: int) -> None:
-        """Adds sums to what is there, unless they are the first."""
+        """Adds sums to memory, unless they are the first."""
         tiles = self.tiles
         every = code.splat(self.lanes, "i1", code.let("xor i1 %first, true"))
         for i, total in enumerate(sums):
@@ -133,7 +133,7 @@ class _FilterGradientBuilder(Blocks):
         rows = [code.integer("mul", depth, self.transform.seen) for depth in depths]
         scratch = self.scratch(code, code.integer("mul", both, count), *rows)
         others = tiles.step(code, scratch, count, elements[0])
-        # What images do not have is read here.
+        # Pixels outside of images are loaded from here.
         zeros = tiles.step(code, others, count, elements[1])
         for row in rows:
             size = code.integer("mul", row, 4)
@@ -174,7 +174,7 @@ class _FilterGradientBuilder(Blocks):
         count: str,
         first: str,
     ) -> None:
-        """What a block adds to the sums of its range."""
+        """Adds the contribution of a block to the sums of its range."""
         tiles, wide, element = self.tiles, *self._sizes(code, dims)[:2]
         chunk = code.integer("mul", dims["block"], self.lanes)
         # Where one call is enough for an element, it is for all.
@@ -268,7 +268,7 @@ def library(transform: Transform) -> Library:
 
 
 def filter_gradient(g: Geometry, transform: Transform = F2_TRANSFORM) -> Chain | None:
-    """The filter gradient: (images, gradients) to it. None if it is not of this kind."""
+    """The filter gradient: (images, gradients) to it. None if the method does not support it."""
     if not is_for(g):
         return None
     lanes = Tiles(FLOAT).lanes

@@ -1,7 +1,7 @@
-"""Convolutions of 3x3 whose results are pooled while they are in registers.
+"""3x3 convolutions whose results are pooled while they are in registers.
 
-A tile has 2x2 results, or windows of 2x2: of none a part is elsewhere. Images that end within a
-tile are left to others.
+A tile has one 2x2 window of results, or several whole ones. Images that end within a tile have
+other kernels.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from intaglio.native.runtime import entry
 
 
 class _PoolingWinogradBuilder(WinogradBuilder):
-    """Writes the kernel, with the epilogue of `Pooling`."""
+    """Emits the kernel, with the epilogue of `Pooling`."""
 
     dims = (*DIMS, *WORDS)
     flags_output = 3
@@ -46,7 +46,7 @@ class _PoolingWinogradBuilder(WinogradBuilder):
         c: str,
         mask: str,
     ) -> None:
-        """Pools the results of a tile, and writes them if they are wanted too."""
+        """Pools the results of a tile, and stores them too if they are requested."""
         pool, side = Pool(code, self.tiles, dims), self.transform.step
         with code.when(pool.flags["whole"]):
             super().results(code, dims, pixels, tile, pointers, c, mask)

@@ -1,15 +1,15 @@
-"""The transforms of Winograd convolutions with filters of 3x3.
+"""The transforms of Winograd convolutions with 3x3 filters.
 
-The method is that of Winograd, as Lavin and Gray describe it in "Fast Algorithms for
-Convolutional Neural Networks" (CVPR 2016). Along an axis, `step` results that follow each other
-are a product of two polynomials: one has the filter's elements as coefficients, the other
-comes of the `step + 2` pixels that the results see. It is computed from values at as many points,
-which are zero, pairs p and -p, and infinity. Every transform is a product with a small matrix;
-a pair of points takes even and odd terms, which are summed once for both.
+The method is that of Winograd, as Lavin and Gray describe it in "Fast Algorithms for Convolutional
+Neural Networks" (CVPR 2016). Along an axis, `step` consecutive results are coefficients of a
+product of two polynomials: one has the filter's elements as coefficients, the other follows from
+the `step + 2` pixels under them. It is computed from values at as many points, which are zero,
+pairs p and -p, and infinity. Every transform is a product with a small matrix; a pair of points
+shares the sums of even and of odd terms.
 
-With the points 0, 1, -1, infinity the transforms only add, subtract and halve: small integers
-give exact results. More points save more multiplications, and their powers cost accuracy;
-0.625 and 1.5 lose least among pairs of few binary digits.
+With the points 0, 1, -1, infinity the transforms only add, subtract and halve: small integers give
+exact results. More points save more multiplications, and their powers cost accuracy; 0.625 and 1.5
+lose least among pairs of few binary digits.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Transform:
     def __init__(self, points: tuple[float, ...]) -> None:
         self.points = points
         self.step = 2 * len(points)
-        # Pixels that a tile sees along an axis, and elements of its transform.
+        # The pixels of a tile along an axis, and the elements of its transform.
         self.seen = self.step + 2
         self.elements = self.seen**2
         self._whole = _product(points)
@@ -113,7 +113,7 @@ class Transform:
 
 
 class Sums:
-    """Writes sums of vectors that are multiplied by numbers."""
+    """Emits sums of vectors that are multiplied by numbers."""
 
     def __init__(self, code: Code, tiles: Tiles) -> None:
         self.code, self.tiles = code, tiles
@@ -161,11 +161,11 @@ class Sums:
 def two_dimensional(
     square: Sequence[str], side: int, along: Callable[[Line], list[str]]
 ) -> list[str]:
-    """A transform of lines, executed along both axes of a square of `side` columns."""
+    """A one-dimensional transform applied along both axes of a square of `side` columns."""
     columns = [along(square[j::side]) for j in range(side)]
     rows = [along(row) for row in zip(*columns, strict=True)]
     return [value for row in rows for value in row]
 
 
-# Tiles of 2x2 results take 16 multiplications for the sums' 36, tiles of 4x4 take 36 for 144.
+# Tiles of 2x2 results take 16 multiplications instead of 36, tiles of 4x4 take 36 instead of 144.
 F2_TRANSFORM, F4_TRANSFORM = Transform((1.0,)), Transform((0.625, 1.5))
