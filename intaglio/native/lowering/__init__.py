@@ -1,1 +1,2 @@
-"""A graph to one LLVM function: operands, memory, control flow, tensor lists, variables, and a rule per op."""
+"""Lowering of a graph to one LLVM function: operands, memory, control flow, tensor lists,
+variables, and a rule for each op."""

@@ -24,13 +24,13 @@ from intaglio.ops.nn import windows
 
 
 def _as(node: Node, op: Op, inputs: Sequence[SymbolicTensor]) -> Node:
-    """The node as one of another op, without attributes."""
+    """A node of another op with the name and outputs of this one, without attributes."""
     return derived(node, inputs, op=op)
 
 
 @lowering(raw.Select)
 def select(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Select: as SelectV2 does it, but a vector of conditions chooses rows."""
+    """Select: as SelectV2, except that a vector of conditions selects rows."""
     condition, x, y = inputs
     if x.shape != y.shape:
         raise Unsupported("values of unlike shapes to choose from")
@@ -49,7 +49,7 @@ def select(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
 
 @lowering(raw.ConjugateTranspose)
 def conjugate_transpose(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """ConjugateTranspose: moved, then conjugated."""
+    """ConjugateTranspose: a transposition, then the conjugate."""
     kind = inputs[0].kind
     if kind.letter != "c":
         return moved(w, node, inputs)
@@ -66,7 +66,7 @@ def conjugate_transpose(w: FunctionLowering, node: Node, inputs: list[Any]) -> l
 
 @lowering(raw.Bitcast)
 def bitcast(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Bitcast: the same bytes under another name."""
+    """Bitcast: the same bytes as another dtype."""
     (source,) = inputs
     kind = w.kind(node.outputs[0])
     if BOOL in (kind, source.kind) or not source.count:
@@ -108,7 +108,7 @@ def bias_gradient(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Ar
 
 
 def window(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Slice from an index that is data, of a known size; guarded to be within bounds."""
+    """Slice of a static size at a dynamic index, guarded to be within bounds."""
     source, begin, size = inputs
     rank = len(source.shape)
     if size.known is None or begin.shape != (rank,) or not rank or rank > 16:

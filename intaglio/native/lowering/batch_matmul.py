@@ -1,4 +1,4 @@
-"""Batches of matrix products, and sums of products that are such."""
+"""Batched matrix products, and Einsums that are such products."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def product(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
 
 
 def _form(node: Node) -> narrow_matmul.Form | None:
-    """How the processor itself multiplies matrices of the node's dtypes, if it does."""
+    """The form of the processor's matrix instruction for the node's dtypes, if it has one."""
     dtypes = [v.dtype.numpy for v in (*node.inputs, *node.outputs)]
     return narrow_matmul.form_of(*dtypes) if len(dtypes) == 3 else None
 
 
 def by_registers(rule: Rule) -> Rule:
-    """The rule for 16-bit floats: as it is where the processor multiplies their matrices, else as
+    """The rule for 16-bit floats: unchanged where the processor multiplies their matrices, else as
     float32."""
     single = as_single(rule)
 
@@ -79,7 +79,7 @@ def batched(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
 def products(
     node: Node, a: tuple[int, ...], b: tuple[int, ...], transposed_a: bool, transposed_b: bool
 ) -> Any:
-    """The kernel of a node's products in batches, which may be batches of one."""
+    """The kernel of a node's batched products; a single product is a batch of one."""
     form, dtype = _form(node), node.outputs[0].dtype.numpy
     kernels: Any = matmul if form is None else narrow_matmul
     rest: Any = (dtype,) if form is None else (form, dtype)
@@ -99,7 +99,7 @@ def _shape(
 
 
 def einsum(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Einsum of two operands that is a product of matrices, in batches or not."""
+    """Einsum of two operands that is a matrix product, batched or not."""
     labels, output = terms(node.attrs["equation"])
     if len(inputs) == 1:
         return [_transposed(w, node, inputs[0], labels[0], output)]
@@ -176,7 +176,7 @@ def _copied_in_order(
 def _transposed(
     w: FunctionLowering, node: Node, operand: ArrayOperand, labels: Any, output: Any
 ) -> ArrayOperand:
-    """A value with its dimensions in the order of the output."""
+    """A value transposed to the order of the output's labels."""
     if DOTS in labels or sorted(labels) != sorted(output) or len({*labels}) != len(labels):
         raise Unsupported("Einsum of one operand that is no transposition")
     shape = tuple([operand.shape[labels.index(n)] for n in output])

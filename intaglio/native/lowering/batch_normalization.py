@@ -1,4 +1,4 @@
-"""Batch normalisations of a native function that are no layer: in loops and branches."""
+"""Batch normalisations that are not fused into a layer: those in loops and branches."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def gradient(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Array
 
 
 def _shape(node: Node, inputs: list[Value]) -> tuple[int, ...]:
-    """The shape of the images. Raises Unsupported for others than kernels are for."""
+    """The shape of the images. Raises Unsupported for images without kernels."""
     if any(not isinstance(h, ArrayOperand) or h.kind != FLOAT for h in inputs):
         raise Unsupported(f"{node.op.name} of {node.inputs[0].dtype.name}")
     if node.attrs["data_format"] not in LAST:

@@ -1,7 +1,8 @@
-"""Calls from native code back to NumPy: an op without code does not keep its loop from being native.
+"""Calls from native code to NumPy kernels, so that one op without code does not keep a loop from
+being native.
 
-Only ops without effects are called so, and random ones. If one fails, the native function fails, and
-the interpreter, which repeats the whole, raises the error.
+Only ops without effects, and random ops, are called back. If a kernel fails, the native function
+returns REFUSED, and the interpreter, which repeats the whole call, raises the error.
 """
 
 from __future__ import annotations
@@ -23,11 +24,11 @@ from intaglio.runtime.hooks import SERVICES
 
 
 def possible(node: Node, inputs: Sequence[Any]) -> bool:
-    """True if the node may be called back."""
+    """True if the node's kernel may be called from native code."""
     op = node.op
     if op.has_graphs or op.kernel_fn is None or not node.outputs:
         return False
-    # A random op has no effect but on its stream, which can be reset.
+    # The only effect of a random op is on its stream, which can be reset.
     services = [key for kind, key in op.kernel_order if kind == "service"]
     if services != ["stream"] and (services or op.stateful):
         return False
@@ -59,8 +60,8 @@ def callback(
 ) -> Callable[[int, int], int]:
     """The function of two tables of pointers, to inputs and outputs, that runs the node's kernel.
 
-    `shapes` are those of the results. It returns 0, or REFUSED if the kernel fails. It raises what is
-    no error of the kernel, such as KeyboardInterrupt.
+    `shapes` are those of the results. It returns 0, or REFUSED if the kernel raises an Exception.
+    Others, such as KeyboardInterrupt, propagate.
     """
     operands = [
         h.known if h.known is not None else _operand(h.shape, v.dtype.numpy)
@@ -88,6 +89,6 @@ def callback(
 
 
 def _operand(shape: tuple[int, ...], dtype: Any) -> Any:
-    """A function of a table of pointers and a number: the array that this pointer points to."""
+    """A function of a table of pointers and an index: the array at that pointer."""
     array_at = arrays_at(shape, dtype)
     return lambda table, number: array_at(pointer_at(table + 8 * number))

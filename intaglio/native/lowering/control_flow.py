@@ -1,8 +1,8 @@
-"""Control flow of a native function: branches and loops as blocks, values at joins as phis.
+"""Control flow of a native function: branches and loops as basic blocks, values at joins as phis.
 
-Loop-carried values are in registers, or in two buffers that alternate: the body
-reads from one and writes to the other. What its body returns as it was given is not passed on
-at all. Bodies are written once, however often they run.
+Loop-carried values are in registers, or in two buffers that alternate: the body reads from one and
+writes to the other. Loop invariants, which a body returns unchanged, have no phi. Bodies are
+emitted once.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from intaglio.native.lowering.rules import lowering
 from intaglio.native.lowering.tensor_lists import ListOperand
 from intaglio.opdef import raw
 
-# What graphs do with the rows of a list, whose number is data, has no code.
+# Graphs that use the rows of a list, whose number is dynamic, have no code.
 takes_handles = takes(ListOperand, Variable)
 
 
@@ -34,7 +34,7 @@ def called(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 
 
 def truth(w: FunctionLowering, operand: ArrayOperand) -> str:
-    """What a value means as a condition, as i1."""
+    """The truth value of an operand as a condition, as i1."""
     if operand.shape:
         return "true" if operand.count else "false"
     lanes = w.builder(1).converted(w.lanes(operand), BOOL)
@@ -44,7 +44,7 @@ def truth(w: FunctionLowering, operand: ArrayOperand) -> str:
 @lowering(raw.If, raw.StatelessIf)
 @takes_handles
 def choice(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
-    """One of two graphs."""
+    """If: one of two graphs."""
     condition, operands = inputs[0], borrowed(w, node, inputs, 1)
     branches = [node.attrs[k] for k in ("then_branch", "else_branch")]
     if condition.known is not None:
@@ -58,7 +58,7 @@ def choice(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 @lowering(raw.Case, raw.StatelessCase)
 @takes_handles
 def case(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
-    """The graph of an index, the last one for others."""
+    """Case: the graph of an index; the last one for an index out of bounds."""
     branches = node.attrs["branches"]
     labels = [w.code.new_label("case") for _ in branches]
     index = w.scalar(inputs[0])
@@ -70,7 +70,7 @@ def case(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 def _joined(
     w: FunctionLowering, node: Node, branches: Sequence[tuple[str, Graph]], arguments: list[Value]
 ) -> list[Value]:
-    """The results of the branch that was taken."""
+    """The results of the branch that is taken, as phis."""
     code, after = w.code, w.code.new_label("join")
     targets_and_blocks = [variables.target(w, v) for v in node.outputs]
     targets = [pointer for pointer, _ in targets_and_blocks]
@@ -93,7 +93,7 @@ def _joined(
 
 
 def materialized(w: FunctionLowering, operand: Value) -> Value:
-    """The value where phis expect it, materialised in the current block."""
+    """The operand in the form that phis expect, materialised in the current block."""
     if not isinstance(operand, ArrayOperand):
         return operand
     copied = operand.reshaped(operand.shape)
@@ -135,7 +135,7 @@ def _phi_of(w: FunctionLowering, blocks: Sequence[str], values: list[Value]) -> 
 @lowering(raw.While, raw.StatelessWhile)
 @takes_handles
 def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
-    """A body that runs as long as a condition holds."""
+    """While: a body that runs while a condition holds."""
     divided = parallel_loops.divided(w, node, inputs)
     if divided is not None:
         return divided
@@ -177,7 +177,8 @@ def loop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 def borrowed(
     w: FunctionLowering, node: Node, inputs: list[Value], first: int, but: Container[int] = ()
 ) -> list[Value]:
-    """Inputs for a graph, some of them as they are: lists that are used afterwards it must not change."""
+    """Inputs of a graph; lists that are used afterwards are passed as borrowed: it must not update
+    them."""
     operands: list[Value] = []
     for i, value in enumerate(inputs[first:], first):
         if isinstance(value, ListOperand) and i not in but:

@@ -1,9 +1,9 @@
-"""Lowering of ops that only move elements, derived from their NumPy kernels.
+"""Lowering of ops that only copy elements, derived from their NumPy kernels.
 
-Where a small value's elements come from is an order that registers are shuffled into
-(`orders`). For a value in memory the kernel gets an array of its shape: if it returns a
-view, its strides and offset describe the copy, or that none is needed. Other results are copied
-in runs.
+The elements of a small result are a permutation of elements of small inputs, for which registers
+are shuffled (`index_maps`). For an input in memory the kernel gets an array of its shape: if it
+returns a view, its strides and offset describe the copy, or that none is needed. Other results are
+copied in runs.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.runtime import interpreter
 
-# Ops that join their inputs, and which of these is the axis.
+# Ops that concatenate their inputs, and the input that is the axis.
 AXES: dict[Op, int | None] = {
     raw.Pack: None,
     raw.ConcatV2: -1,
@@ -41,12 +41,12 @@ AXES: dict[Op, int | None] = {
 
 
 def data_of(op: Op) -> list[int]:
-    """The numbers of the op's inputs that are data; the others are parameters, and must be known."""
+    """The indices of the op's inputs that are data; the others are parameters, and must be static."""
     return [op.input_names.index(name) for name in op.data_inputs]
 
 
 def moved(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """One value, or few, in other shapes or orders, or parts of them."""
+    """Results that are copies of elements of one or several inputs."""
     data = data_of(node.op)
     sources = [inputs[i] for i in data]
     for i, operand in enumerate(inputs):
@@ -73,7 +73,7 @@ def _large(
 
 
 def _all_small(node: Node) -> bool:
-    """True if no result is known to be more than registers hold."""
+    """True if every result whose shape is known fits into registers."""
     forms = [v.dims for v in node.outputs]
     return not any(shapes.known(d) and not is_small(d) for d in forms)
 
@@ -86,7 +86,7 @@ def _like(operand: ArrayOperand) -> Any:
 def _from_memory(
     w: FunctionLowering, node: Node, inputs: Sequence[ArrayOperand]
 ) -> list[ArrayOperand] | None:
-    """Parts of the memory, or what strides describe; None if it is neither."""
+    """Results that are views of the input's memory, or strided copies; None for others."""
     (at,) = data_of(node.op)
     source = inputs[at]
     whole = _like(source)
@@ -113,7 +113,7 @@ def _from_memory(
             if source.pointer:
                 results.append(w.retain(part))
                 continue
-            # It is in memory for this node only.
+            # Stored in memory for this node only.
             result = w.allocate(value, source.kind, shape)
             w.copy(pointer, result.pointer, result.bytes)
             results.append(result)
@@ -127,7 +127,7 @@ def _from_memory(
 
 
 def _tiled(x: Any, multiples: Any) -> tuple[Any, tuple[int, ...]]:
-    """Tile as a view: each dimension in step with its repetitions."""
+    """Tile as a view: each axis split into one of its repetitions, with stride 0, and itself."""
     inner = [n for d in x.shape for n in (1, d)]
     outer = [n for m, d in zip(multiples.tolist(), x.shape, strict=True) for n in (m, d)]
     whole = [m * d for m, d in zip(multiples.tolist(), x.shape, strict=True)]
@@ -140,7 +140,8 @@ def _broadcast_view(x: Any, shape: Any) -> tuple[Any, tuple[int, ...]]:
     return view, view.shape
 
 
-# Views that replace kernels that copy, and the shape of the result, which may differ from the view's.
+# Views that replace kernels that copy, and the shape of the result, which may differ from the
+# view's.
 FORMS: dict[Op, Callable[..., tuple[Any, tuple[int, ...]]]] = {
     raw.Tile: _tiled,
     raw.Fill: lambda dims, x: _broadcast_view(x, dims),
@@ -154,7 +155,7 @@ FORMS: dict[Op, Callable[..., tuple[Any, tuple[int, ...]]]] = {
 def _padded(
     w: FunctionLowering, node: Node, inputs: Sequence[ArrayOperand]
 ) -> list[ArrayOperand] | None:
-    """Pad and PadV2: the value in the middle of zeros, or of a constant."""
+    """Pad and PadV2: zeros or a constant, and the value inside."""
     source = inputs[0]
     amounts = inputs[1].known.tolist()
     shape = tuple([d + sum(a) for d, a in zip(source.shape, amounts, strict=True)])
@@ -176,7 +177,7 @@ def _padded(
 def _sliced_gradient(
     w: FunctionLowering, node: Node, inputs: Sequence[ArrayOperand]
 ) -> list[ArrayOperand] | None:
-    """StridedSliceGrad: zeros, but for the part that was taken."""
+    """StridedSliceGrad: zeros, and the gradient in the slice."""
     gradient = inputs[4]
     shape = tuple(inputs[0].known.tolist())
     result = ArrayOperand(gradient.kind, shape)
@@ -193,7 +194,7 @@ def _sliced_gradient(
 def _sliced_update(
     w: FunctionLowering, node: Node, inputs: Sequence[ArrayOperand]
 ) -> list[ArrayOperand] | None:
-    """TensorStridedSliceUpdate: the value, with another part."""
+    """TensorStridedSliceUpdate: a copy of the value with another slice."""
     source, value = inputs[0], inputs[4]
     part = _part(node, source, inputs)
     if part.shape != value.shape:
@@ -206,11 +207,11 @@ def _sliced_update(
 
 
 def _part(node: Node, whole: ArrayOperand, inputs: Sequence[ArrayOperand]) -> Any:
-    """The slice that begin, end and strides describe, as a view."""
+    """The slice by begin, end and strides, as a view."""
     bounds = [h.known for h in inputs[1:4]]
     masks = {k: v for k, v in node.attrs.items() if k.endswith("_mask")}
     memory = _like(whole)
-    # One more dimension keeps a single element a view, where an index does not count from the end.
+    # With one more axis a single element is a view as well, if no index counts from the end.
     last = 0 if masks["ellipsis_mask"] else 1
     shaped = memory[..., np.newaxis] if last else memory
     try:
@@ -248,7 +249,7 @@ BOXES: dict[Op, Callable[..., list[ArrayOperand] | None]] = {
 
 @lowering(*AXES)
 def joined(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Several values as one."""
+    """Pack and ConcatV2: several values as one."""
     name, at = node.op.name, AXES[node.op]
     data = [h for i, h in enumerate(inputs) if at is None or i != at % len(inputs)]
     if at is not None and inputs[at].known is None:
@@ -293,8 +294,8 @@ def view(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperan
 
 @lowering(raw._Wrap)
 def wrapped(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """_Wrap: the value in the middle, then along each axis what is at the opposite end, the last
-    axis first: corners are parts of what is there by then."""
+    """_Wrap: the value inside, then along each axis, the last one first, borders from the opposite
+    end; corners are copied from borders."""
     (source,) = inputs
     before, after, dims = node.attrs["before"], node.attrs["after"], source.shape
     pointer = w.pointer(source)
@@ -344,7 +345,7 @@ def copied(
 
 
 def _merged(axes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Neighbouring axes that are one: length and steps."""
+    """Merges adjacent axes that are contiguous: length and strides."""
     found: list[tuple[int, int, int]] = []
     for length, step, to in axes:
         if length == 1:
@@ -357,7 +358,8 @@ def _merged(axes: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
 
 
 def _innermost(axis: tuple[int, int, int], size: int) -> str:
-    """How the last axis is copied: runs at once, elements by gathers or scatters, or one by one."""
+    """The form of the copy along the last axis: contiguous runs, gathers or scatters, or single
+    elements."""
     length, step, to = axis
     if step == to == 1:
         return "run"
@@ -408,7 +410,8 @@ def _vectors_copied(
     steps: tuple[str, str],
     bounds: tuple[str, str],
 ) -> str:
-    """Copies whole vectors of elements, apart on one side; gives the first element that is left."""
+    """Copies whole vectors of elements that are strided on one side; returns the first element that
+    is left."""
     lanes = jit.WIDTH // size
     vector, indices = f"<{lanes} x {kind}>", f"<{lanes} x i64>"
     numbers = f"<{', '.join([f'i64 {i}' for i in range(lanes)])}>"

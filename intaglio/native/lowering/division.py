@@ -1,7 +1,7 @@
 """Quotients and remainders in native functions.
 
-Where a division would trap a guard fails: the interpreter raises the error,
-or returns NumPy's result.
+A guard fails where a division would trap: the interpreter raises the error, or returns NumPy's
+result.
 """
 
 from __future__ import annotations

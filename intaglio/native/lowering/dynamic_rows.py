@@ -1,4 +1,4 @@
-"""Rows and elements at indices that are data: an index is guarded, and the address computed."""
+"""Rows and elements at dynamic indices: an index is guarded, and the address computed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from intaglio.ops.array.slicing import is_index
 def gathered(
     w: FunctionLowering, node: Node, source: ArrayOperand, at: ArrayOperand
 ) -> list[ArrayOperand]:
-    """The row of one index of the first axis."""
+    """The row at an index of the first axis."""
     if at.shape or not source.shape:
         raise Unsupported("a gather of several rows")
     return [row(w, node, source, w.index(at), source.shape[1:])]
@@ -45,7 +45,7 @@ def _last(w: FunctionLowering, operand: ArrayOperand) -> str:
 def _across(
     w: FunctionLowering, node: Node, source: ArrayOperand, axis: int, index: str
 ) -> ArrayOperand:
-    """The elements at an index of an axis: they are strided, and are copied."""
+    """The elements at an index of an inner axis, which are strided and therefore copied."""
     length, kind = source.shape[axis], source.kind
     shape = (*source.shape[:axis], *source.shape[axis + 1 :])
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis:])
@@ -63,7 +63,7 @@ def _across(
 
 
 def _within(w: FunctionLowering, index: str, length: int) -> str:
-    """An index that may count from the end; guarded to be within bounds."""
+    """An index that may count from the end, guarded to be within bounds."""
     code = w.code
     from_end = code.integer("add", index, length)
     negative = code.integer("icmp slt", index, 0)
@@ -80,7 +80,7 @@ def row(
     shape: tuple[int, ...],
     wraps: bool = False,
 ) -> ArrayOperand:
-    """The part of a value at an index of its first axis; refused if there is none."""
+    """The part of a value at an index of its first axis; a guard fails for an index out of bounds."""
     code, length = w.code, source.shape[0]
     part = ArrayOperand(source.kind, shape)
     if not part.count:
@@ -103,7 +103,7 @@ def row(
 
 
 def add_at(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """_AddAt; where the result overwrites the value, nothing but the row is touched."""
+    """_AddAt; where the result overwrites the value, only the row is loaded and stored."""
     source, at, item = inputs
     axis, dtype, code = node.attrs["axis"], node.outputs[0].dtype, w.code
     length, before = source.shape[axis], source.shape[:axis]

@@ -1,4 +1,4 @@
-"""Loops over elements that are Python functions (`ops/restricted.py`): a call of their kernel."""
+"""Loops over elements that are Python functions (`ops/restricted.py`), as calls of their kernels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from intaglio.ops.element_loops import layout_of
 
 @lowering(late._ElementLoops)
 def element_loops(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Outputs, arrays of the function's own, inputs and numbers, one after the other."""
+    """The pointers of outputs, scratch arrays, inputs and numbers, in this order."""
     attrs = node.attrs
     results = [
         w.allocate(v, w.kind(v), tuple(dims))

@@ -1,4 +1,5 @@
-"""Elementwise ops of a native function: small values stay in registers, others go through loops."""
+"""Elementwise ops of a native function: small values in registers, others by loop nests over
+memory."""
 
 from __future__ import annotations
 
@@ -25,7 +26,7 @@ from intaglio.native.runtime import entry
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
 
-# Loops over few elements that are worth several threads: they take so many instructions.
+# The least instructions of a loop over few elements that is worth several threads.
 MIN_PARALLEL_INSTRUCTIONS = 1 << 15
 
 
@@ -44,7 +45,7 @@ def elementwise(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arra
 
 
 def fused(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Several of them, which `passes/elementwise_fusion.py` has put together."""
+    """_FusedElementwise: the ops of a cluster (`passes/elementwise_fusion.py`)."""
     return carried_out(w, node.outputs, node.attrs["body"], inputs)
 
 
@@ -54,7 +55,7 @@ def carried_out(
     body: Graph,
     inputs: Sequence[ArrayOperand],
 ) -> list[ArrayOperand]:
-    """What a graph of such ops gives, as the values that it is known by."""
+    """The results of a graph of such ops, for the values of the node."""
     body, inputs = _viewed(body, inputs)
     shape = broadcast(inputs)
     if is_small(shape):
@@ -63,7 +64,7 @@ def carried_out(
 
 
 class View(NamedTuple):
-    """A part of a value in memory, as an operand of a loop; strides and offset are in elements."""
+    """A slice of a value in memory, as an operand of a loop; strides and offset are in elements."""
 
     source: ArrayOperand
     offset: int
@@ -72,14 +73,15 @@ class View(NamedTuple):
 
 
 def _viewed(body: Graph, inputs: Sequence[ArrayOperand]) -> tuple[Graph, Sequence[Any]]:
-    """The body without its views, and what the inputs are then: values and views of them."""
+    """The body without its views, and its operands: values and views of them."""
     graph, operands = _without_views(body)
     return graph, [inputs[i] if view is None else View(inputs[i], *view) for i, view in operands]
 
 
 @memoized
 def _without_views(body: Graph) -> tuple[Graph, list[tuple[int, Any]]]:
-    """A body whose views are inputs; for each the number of the old input, and the view if it is one."""
+    """A body whose views are inputs; for each input the index of the old input, and the view if it
+    is one."""
     numbers = {id(v): i for i, v in enumerate(body.inputs)}
     views = [n for n in body.nodes if n.op is raw._View]
     if not views:
@@ -110,7 +112,7 @@ def _without_views(body: Graph) -> tuple[Graph, list[tuple[int, Any]]]:
 
 
 def broadcast(inputs: Sequence[Any]) -> tuple[int, ...]:
-    """The shape of the result. Raises Unsupported for shapes that do not fit, or without elements."""
+    """The shape of the result. Raises Unsupported for shapes that do not broadcast, or are empty."""
     try:
         shape = np.broadcast_shapes(*[h.shape for h in inputs])
     except ValueError:
@@ -150,7 +152,7 @@ def loop(
     inputs: Sequence[Any],
     shape: tuple[int, ...],
 ) -> list[ArrayOperand]:
-    """A loop nest over memory: a function of its own, written once for all that are alike."""
+    """A loop nest over memory: a function of its own, which equal loop nests share."""
     pattern, dims, strides, starts = _operands(w, inputs)
     numbers = numbers_of(body)
     nest = _nest(body, pattern, numbers)
@@ -177,7 +179,7 @@ def _operands(
 ) -> tuple[Pattern, tuple[int, ...], list[int], list[str]]:
     """The loops over some operands, the strides of views in them, and pointers to all operands.
 
-    Raises Unsupported if the innermost loop would go over elements of a view that are apart.
+    Raises Unsupported if the innermost loop would be over strided elements of a view.
     """
     forms = [h.shape for h in inputs]
     if not any(isinstance(h, View) for h in inputs):
@@ -210,7 +212,7 @@ def add_to(w: FunctionLowering, dtype: DType, pointer: str, added: str, count: i
 
 def named(w: FunctionLowering, prefix: str, code: Any) -> str:
     """The name of a function in the module, which has each function once."""
-    if code.name == prefix:  # else it is another function's too, which has named it
+    if code.name == prefix:  # an equal function may have another name already
         code.name = _name_of(code)
     w.functions.setdefault(code.name, code)
     return code.name
@@ -222,7 +224,7 @@ def _name_of(code: Code) -> str:
 
 
 class _Nest(NamedTuple):
-    """A loop nest that is written, without its graph."""
+    """The code of a loop nest, without its graph."""
 
     code: Code
     lanes: int
@@ -234,7 +236,7 @@ _nests: dict[Any, _Nest] = {}
 
 
 def _nest(body: Graph, pattern: Pattern, numbers: Sequence[Any]) -> _Nest:
-    """The loop nest of a graph; for graphs that are alike it is written once."""
+    """The loop nest of a graph; graphs that differ in constants share it."""
     key = form(body, numbers)
     found = _nests.get((key, pattern)) if key is not None else None
     if found is None:
@@ -249,5 +251,5 @@ def _nest(body: Graph, pattern: Pattern, numbers: Sequence[Any]) -> _Nest:
 
 
 def shared(w: FunctionLowering, name: str, unit: int) -> str:
-    """A function of the module on all threads: the name of that."""
+    """The name of the function that runs a function of the module on all threads."""
     return w.on_all_threads(name, unit)

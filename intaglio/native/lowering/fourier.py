@@ -41,7 +41,7 @@ def _register(kind: str, axes: int, op: OpReference) -> None:
 
 
 def _length(node: Node, kind: str, shape: tuple[int, ...], axes: int, known: Any) -> int:
-    """The length of the last axis of real arrays, where no axis is cut."""
+    """The length of the last axis of real arrays, where no axis is truncated."""
     if known is None:
         raise Unsupported(f"{node.op.name} of lengths that are data")
     *others, last = np.asarray(known).reshape(-1).tolist()

@@ -1,7 +1,9 @@
-"""What a function for a process without Python leaves to its caller: errors, and random streams.
+"""The interface of a function for a process without Python to its caller: errors and random
+streams.
 
-There is no interpreter to repeat a call. A guard that fails ends the function with a status of its node,
-which the caller makes an error of; streams of random numbers are words that the caller keeps.
+There is no interpreter to repeat a call. A guard that fails ends the function with the status of
+its node, from which the caller makes an error; streams of random numbers are words that the caller
+keeps.
 """
 
 from __future__ import annotations
@@ -15,17 +17,17 @@ FIRST_NODE_STATUS = 16
 
 
 class Freestanding:
-    """The nodes that end a function, and those that draw from a stream, in the order of their numbers."""
+    """The nodes with guards, and those with random streams, in the order of their numbers."""
 
     def __init__(self) -> None:
         self.guarded: list[Node] = []
         self.streams: list[tuple[Node, Any]] = []
-        # The node that is being written, and the first of the outputs that are words of streams.
+        # The node that is being lowered, and the first of the outputs that are words of streams.
         self.node: Node | None = None
         self.first_output = 0
 
     def status(self, otherwise: int) -> int:
-        """The status of a guard of the node that is being written."""
+        """The status of a guard of the node that is being lowered."""
         node = self.node
         if node is None:
             return otherwise
@@ -34,6 +36,6 @@ class Freestanding:
         return FIRST_NODE_STATUS + self.guarded.index(node)
 
     def output_of(self, node: Node, stream: Any) -> int:
-        """The number of the output that has the words of a stream, which is added."""
+        """The index of the output that has the words of a stream, which is added."""
         self.streams.append((node, stream))
         return self.first_output + len(self.streams) - 1

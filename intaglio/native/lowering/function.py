@@ -1,9 +1,9 @@
 """Lowers a graph to one native function: values in registers or in planned memory.
 
-The function has the form of a kernel (`entry.KERNEL`): it reads its inputs, writes its outputs
-to the caller's buffers, and gets its memory as one more output. Kernels that it calls are
-in the same module or are called by their addresses, which the caller passes with
-the dims; no code holds an address.
+The function has the form of a kernel (`entry.KERNEL`): it reads its inputs, writes its outputs to
+the caller's buffers, and gets its memory as one more output. Kernels that it calls are in the same
+module or are called by their addresses, which the caller passes with the dims; no code contains an
+address.
 """
 
 from __future__ import annotations
@@ -42,66 +42,69 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.runtime import interpreter
 
-# What a rule is given and gives: values, or variables and lists.
+# The operands and results of a rule: arrays, variables, lists, or rows.
 Value = Any
 Rule = Callable[["FunctionLowering", Node, list[Value]], list[Value]]
-# Constants of more elements are not computed with while the function is written.
+# The largest constants that are folded during lowering, in elements.
 MAX_FOLDED_ELEMENTS = 1 << 12
 
 
 class FunctionLowering:
-    """One native function, from its beginning to its end."""
+    """The lowering of one native function."""
 
     def __init__(self, lowering_of: Callable[[Op], Rule | None], otherwise: Rule) -> None:
         self.code = Code("program", entry.KERNEL)
         self.arena = Arena()
         self.scopes: list[Scope] = []
-        # Functions that are called, by what they are.
+        # Functions of the module, by their descriptions.
         self.functions: dict[Any, Code] = {}
-        # The words after the caller's dims, the indices of those that are addresses, and the objects
-        # that must live as long as the code.
+        # The words after the caller's dims, the indices of those that are addresses, and the
+        # objects that must live as long as the code.
         self.words: list[int] = [0]
         self.addresses: set[int] = set()
         self.keep: list[Any] = []
-        # True if the function may find that it cannot do its work; if it may end with a Python
-        # exception set.
+        # True if the function may fail a guard; if it may return with a Python exception set.
         self.has_guards = self.raises = False
-        # What became of each node, and of the one that is being written.
+        # Notes on the code of each node, and `how` the current node is computed.
         self.notes: list[Note] = []
         self.how = ""
         self.freestanding = Freestanding()
-        # True if variables are written; if that has begun; if it may have to be undone.
+        # True if variables are written; if the first write is emitted; if writes may have to be
+        # undone.
         self.writes = self.written = self.undoes = False
-        # The values of indices that are checked already, with the lengths that they are below.
+        # Values of indices that are checked already, with the lengths that they are below.
         self.checked_indices: set[tuple[int, tuple[int, ...]]] = set()
-        # Variables that are only read, by where they are; the inputs, and what is kept besides.
+        # Variables that are only read, by their pointers; the number of inputs; and what the caller
+        # keeps for variables.
         self.variables: dict[str, int] = {}
         self.inputs = 0
         self.kept: dict[Any, tuple[int, entry.Step]] = {}
-        # The streams of random numbers that it draws from.
+        # The streams of random numbers that the function uses.
         self.random_streams: list[Any] = []
-        # True if it may run so long that other threads should not wait.
+        # True if it may run so long that other threads should not wait for the GIL.
         self.long = False
         # True if the rounding of some kernels depends on the program's options.
         self.rounds = False
-        # True for a part of a function that threads run side by side: it calls nothing on all
-        # threads, and nothing back. Locations outside of its memory that it may change.
+        # True for the body of a parallel loop: it calls no kernel on all threads, and no callback.
+        # The pointers outside of its memory that it may write to.
         self.alone = False
         self.writable_pointers: set[str] = set()
-        # The watch for signals (`runtime/interrupts.py`), as its address; a part is given its caller's.
+        # The address of the watch for signals (`runtime/interrupts.py`); the body of a parallel
+        # loop has its caller's.
         self.watch = ""
         # Pointers to packed weights, by the weights and the layout.
         self.packed: dict[Any, str] = {}
         self._lowering_of = lowering_of
         self._otherwise = otherwise
         self._temporary: list[Block] = []
-        # Indices among the words, by content: of the dims of calls, and of numbers.
+        # Indices of words, by content: of the dims of calls, and of numbers.
         self._blocks: dict[Any, int] = {}
         self._constants: dict[int, int] = {}
         self._data: dict[Any, Any] = {}
-        # Dims of calls whose function this module has, its name, and if all threads run it.
+        # Dims of calls of functions of this module: their index, the function, and if all threads
+        # run it.
         self._bodies: list[tuple[int, str, bool]] = []
-        # Functions that all threads run, and of what their parts are multiples.
+        # Functions that all threads run, and the granularity of their parts.
         self._units: dict[str, tuple[str, int]] = {}
         # Pending calls, and the encoding of pointers, both in the format of `entry`.
         self._records: list[list[int]] = []
@@ -116,16 +119,16 @@ class FunctionLowering:
     def write(
         self, graph: Graph, arguments: Sequence[Value], outputs: int, variables: int
     ) -> list[Value]:
-        """Writes the function of a graph; `arguments` are its inputs. Gives what the results are.
+        """Lowers a graph, whose inputs are `arguments`. Returns its results.
 
-        After the outputs come the pointers of variables that are written, then the memory.
-        Raises Unsupported, with the node that has no code as `node`.
+        After the outputs come the pointers of variables that are written, then the memory. Raises
+        Unsupported, with the node that has no code as `node`.
         """
         code = self.code
         pointers = [self.argument("%outs", i) for i in range(outputs)]
         self.freestanding.first_output = outputs + variables + 1
         self.memory = self.argument("%outs", outputs + variables)
-        self.arena.block(8)  # the status: what `guard` and `leave` write to
+        self.arena.block(8)  # the status, which `guard` and `leave` store
         code.do(f"store i64 0, ptr {self.memory}, align 8")
         results = self.graph(graph, arguments, pointers)
         for value, operand, pointer in zip(graph.outputs, results, pointers, strict=True):
@@ -142,11 +145,11 @@ class FunctionLowering:
 
     @property
     def in_place(self) -> bool:
-        """True if variables may be written in place: nothing is refused or raised after that."""
+        """True if variables may be written in place: no guard or exception can follow."""
         return not ((self.has_guards or self.raises) and self.undoes)
 
     def compiled(self) -> jit.Module:
-        """The machine code of the function, and of what it calls and no other module has."""
+        """The machine code of the function, and of those it calls that are in no other module."""
         ins, outs = [max(n, 1) for n in self._tables]
         pieces = self._pieces()
         homes = {name: jit.PIECES.home(text) for name, text in pieces.items()}
@@ -169,9 +172,9 @@ class FunctionLowering:
         }
 
     def _link(self, module: jit.Module, homes: dict[str, jit.Module]) -> None:
-        """Writes down where the functions are, for the calls of them.
+        """Stores the addresses of functions in the words, for their calls.
 
-        What is called without the lock has nothing to release.
+        Calls without the GIL have nothing to release.
         """
         self.keep += [*homes.values(), *self._data.values()]
         for word_index, name, shared in self._bodies:
@@ -183,7 +186,7 @@ class FunctionLowering:
             self._set(word_index, "restore", entry.trampolines().restore_nothing)
 
     def _set(self, word_index: int, name: str, value: int) -> None:
-        """Sets a word of the header before the dims at an index."""
+        """Sets a field of the header before the dims at an index."""
         self.words[word_index + entry.HEADER.index(name) - len(entry.HEADER)] = value
 
     def argument(self, table: str, index: int) -> str:
@@ -194,7 +197,7 @@ class FunctionLowering:
         return found
 
     def derived(self, step: entry.Step, pointer: str) -> str:
-        """The pointer to what a step makes of a variable, which the caller keeps."""
+        """The pointer to the result of a step on a variable, which the caller keeps."""
         key = (pointer, id(step.kernel))
         self.kept.setdefault(key, (self.variables[pointer], step))
         return self.argument("%ins", self.inputs + list(self.kept).index(key))
@@ -208,9 +211,10 @@ class FunctionLowering:
         targets: Sequence[str] = (),
         pointers: dict[int, str] | None = None,
     ) -> list[Value]:
-        """Emits a graph's nodes; the caller releases the results.
+        """Lowers a graph's nodes; the caller releases the results.
 
-        `targets` are where these are best written, `pointers` where other values are, by their ids.
+        `targets` are preferred pointers for the outputs, `pointers` those for other values, by
+        their ids.
         """
         if graph.opaque:
             raise Unsupported("a function that calls itself")
@@ -260,13 +264,13 @@ class FunctionLowering:
                 self._check_results(node, results)
             except Unsupported as e:
                 e.node = node  # in the end the outermost
-                # At the top a part of its own in Python costs less.
+                # In the outermost graph a region of its own in Python costs less.
                 if len(self.scopes) == 1 or self.alone or not callbacks.possible(node, inputs):
                     raise
                 results = self._called_back(node, inputs)
-            except OpError as e:  # it raises the error when it runs
+            except OpError as e:  # the kernel raises the error when the node runs
                 raise Unsupported.at(node, f"{node.op.name} that fails") from e
-            except Exception as e:  # a rule that is wrong
+            except Exception as e:  # an error of the rule
                 raise Failed(node) from e
             self.notes.insert(note_index, Note(len(self.scopes) - 1, node, self.how))
         for block in self._temporary:
@@ -275,7 +279,7 @@ class FunctionLowering:
         scope.define(node, inputs, results)
 
     def _check_results(self, node: Node, results: Sequence[Value]) -> None:
-        """Raises TypeError if a rule gives other values than the node declares."""
+        """Raises TypeError if a rule returns other operands than the node declares."""
         for value, operand in zip(node.outputs, results, strict=True):
             if not agrees(operand, value, self.alone):
                 raise TypeError(
@@ -283,7 +287,7 @@ class FunctionLowering:
                 )
 
     def _called_back(self, node: Node, inputs: list[ArrayOperand]) -> list[ArrayOperand]:
-        """The node by its NumPy kernel, out of native code."""
+        """The node's results by its NumPy kernel, called from native code."""
         shapes = callbacks.result_shapes(node, inputs)
         results = [
             self.allocate(v, self.kind(v), s) for v, s in zip(node.outputs, shapes, strict=True)
@@ -299,7 +303,7 @@ class FunctionLowering:
         return results
 
     def _folded(self, node: Node, inputs: list[Value]) -> list[ArrayOperand] | None:
-        """The results, where they are known while the function is written."""
+        """The node's results, if they are constant."""
         op = node.op
         if op is raw.Const:
             found = constant(node.attrs["value"])
@@ -321,24 +325,24 @@ class FunctionLowering:
         try:
             arrays = [h.known for h in inputs]
             results = interpreter.call_kernel(op, arrays, node.attrs)
-        except Exception:  # it raises the error when it runs
+        except Exception:  # the kernel raises the error when the node runs
             raise Unsupported(f"{op.name} that fails") from None
         return [constant(np.asarray(a)) for a in interpreter.flat_result(op, results)]
 
     def kind(self, value: SymbolicTensor) -> Kind:
-        """What a value's elements are."""
+        """The type of a value's elements."""
         return kind_of(value.dtype.numpy)
 
     # -- holding and letting go ----------------------------------------------------------
 
     def retain(self, operand: Value) -> Value:
-        """The value, with one more reference to its blocks."""
+        """The operand, with one more reference to its blocks."""
         for block in getattr(operand, "blocks", ()):
             self.arena.hold(block)
         return operand
 
     def release(self, operand: Value) -> None:
-        """The value is not needed any more."""
+        """Removes a reference to the operand's blocks."""
         for block in getattr(operand, "blocks", ()):
             self.arena.release(block)
 
@@ -348,7 +352,7 @@ class FunctionLowering:
         return self.within(self.memory, block.offset), block
 
     def within(self, pointer: str, offset: int) -> str:
-        """The pointer so many bytes further."""
+        """The pointer `offset` bytes further."""
         if pointer not in self._known:
             return self.code.at("i8", pointer, str(offset))
         there = self.code.named(f"getelementptr inbounds i8, ptr {pointer}, i64 {offset}")
@@ -357,7 +361,7 @@ class FunctionLowering:
         return there
 
     def scratch(self, size: int) -> str:
-        """Memory for the node that is being written."""
+        """Memory that is freed after the current node."""
         pointer, block = self.allocate_bytes(size)
         self._temporary.append(block)
         return pointer
@@ -378,11 +382,11 @@ class FunctionLowering:
     # -- between registers and memory ------------------------------------------------------
 
     def builder(self, count: int) -> Functions:
-        """What writes code for one vector of so many elements."""
+        """The builder for one vector of so many elements."""
         return Functions(self.code, count, 1)
 
     def lanes(self, operand: ArrayOperand) -> Lanes:
-        """The value as one vector."""
+        """The operand as one vector."""
         if operand.lanes is not None:
             return operand.lanes
         kind, count = operand.kind, operand.count
@@ -394,9 +398,9 @@ class FunctionLowering:
         return Lanes(kind, (vector,))
 
     def _numbers(self, array: Any, kind: Kind) -> str:
-        """A vector of numbers that are known.
+        """A vector of constants.
 
-        Floats are data, as they are for loops: graphs that differ in them alone are the same code.
+        Floats are data, as they are for loops, so that graphs that differ in them share code.
         """
         if kind not in (FLOAT, DOUBLE):
             return literals(array, kind)
@@ -408,7 +412,7 @@ class FunctionLowering:
         )
 
     def pointer(self, operand: ArrayOperand) -> str:
-        """A pointer to the value; a value in registers is stored for this node."""
+        """A pointer to the operand; one in registers is stored in memory for this node."""
         if operand.pointer:
             return operand.pointer
         if operand.known is not None and not operand.small:
@@ -420,7 +424,7 @@ class FunctionLowering:
         return pointer
 
     def store(self, operand: ArrayOperand, pointer: str) -> None:
-        """Stores the value at a pointer."""
+        """Stores the operand at a pointer."""
         if operand.pointer == pointer or not operand.count:
             return
         if operand.lanes is None and (operand.known is None or not operand.small):
@@ -444,11 +448,11 @@ class FunctionLowering:
             )
 
     def in_registers(self, lanes: Lanes, shape: tuple[int, ...]) -> ArrayOperand:
-        """A small value."""
+        """An operand in registers."""
         return ArrayOperand(lanes.kind, shape, lanes=lanes)
 
     def shuffled(self, lanes: Lanes, count: int, order: Sequence[int]) -> Lanes:
-        """Elements of a vector in another order, or several times."""
+        """Elements of a vector in another order, or repeated."""
         if list(order) == list(range(count)):
             return lanes
         kind = lanes.kind.llvm
@@ -460,7 +464,7 @@ class FunctionLowering:
         return Lanes(lanes.kind, (name,))
 
     def broadcast_lanes(self, operand: ArrayOperand, shape: tuple[int, ...]) -> Lanes:
-        """A small value broadcast to a small shape."""
+        """A small operand broadcast to a small shape."""
         if operand.known is not None:
             return self.lanes(constant(np.broadcast_to(operand.known, shape)))
         order = np.arange(operand.count).reshape(operand.shape)
@@ -468,7 +472,7 @@ class FunctionLowering:
         return self.shuffled(self.lanes(operand), operand.count, wide)
 
     def scalar(self, operand: ArrayOperand) -> str:
-        """The only element of a value."""
+        """The only element of an operand."""
         (name,) = self.lanes(operand).names
         return self.code.let(
             f"extractelement <{operand.count} x {operand.kind.llvm}> {name}, i64 0"
@@ -485,7 +489,7 @@ class FunctionLowering:
     # -- what the caller passes ------------------------------------------------------
 
     def word(self, value: int) -> str:
-        """A word after the dims: an address."""
+        """A word after the dims, as an address."""
         index = self._constants.setdefault(value, len(self.words))
         if index == len(self.words):
             self.words.append(value)
@@ -496,7 +500,7 @@ class FunctionLowering:
         return found
 
     def numbers(self, values: Sequence[Any]) -> list[str]:
-        """Pointers to numbers, which are kept with the function's data."""
+        """Pointers to numbers, which live as long as the code."""
         operand = np.zeros(len(values), np.int64)
         for i, value in enumerate(values):
             operand[i : i + 1].view(value.dtype)[0] = value
@@ -504,8 +508,7 @@ class FunctionLowering:
         return [self.within(self.word(operand.ctypes.data), 8 * i) for i in range(len(values))]
 
     def _block(self, key: Any, words: Sequence[int]) -> int:
-        """Words of the process with dims behind them, once for all calls that are alike: where
-        the dims begin."""
+        """Words with dims, shared by all equal calls: the index of the dims."""
         if key not in self._blocks:
             self._blocks[key] = len(self.words) + len(entry.HEADER)
             self.words += words
@@ -542,7 +545,7 @@ class FunctionLowering:
         self._call_now(self._function(name, (0,)), ins, outs, count)
 
     def kernel(self, what: str, write: Callable[..., Code], *arguments: Any) -> str:
-        """The name of the function that `write(name, *arguments)` writes, once in a module.
+        """The name of the function that `write(name, *arguments)` emits, once in a module.
 
         The name has all arguments, so that no two functions share one.
         """
@@ -551,20 +554,20 @@ class FunctionLowering:
         return self.define(name, lambda: write(name, *arguments))
 
     def define(self, name: str, write: Callable[[], Code]) -> str:
-        """The name of a function of this module, which is written the first time."""
+        """The name of a function of this module, which is emitted on first use."""
         if name not in self.functions:
             self.functions[name] = write()
         return name
 
     def part(self) -> FunctionLowering:
-        """The writer of a part of this function, which `adopt` then makes one of its own."""
+        """The lowering of a function of its own for a part of this one; `adopt` then adds it to
+        this module."""
         lowering = FunctionLowering(self._lowering_of, self._otherwise)
         lowering.alone = True
         return lowering
 
     def adopt(self, part: FunctionLowering, prefix: str) -> int:
-        """Adds what another lowering has emitted as a function of this module. Returns the index of
-        its dims."""
+        """Adds a function from another lowering to this module. Returns the index of its dims."""
         ins, outs = [max(n, 1) for n in part._tables]
         for old, size in (("[INS x", ins), ("[OUTS x", outs)):
             part.code.replace(old, f"[{size} x")
@@ -593,8 +596,8 @@ class FunctionLowering:
     def _call(self, word_index: int, ins: Sequence[str], outs: Sequence[str]) -> None:
         """A call of a kernel over the whole range of its dims, which are at an index.
 
-        Consecutive calls are records of a table, where that can encode the pointers
-        they take: no code is compiled for them.
+        Consecutive calls are records of a table, where that can encode their pointers: no code is
+        compiled for them.
         """
         pointers = [self._known.get(p) for p in (*ins, *outs)]
         to = self.words[word_index]
@@ -617,7 +620,7 @@ class FunctionLowering:
         )
 
     def _called(self) -> None:
-        """Writes the call of what is in the table."""
+        """Emits the pending calls of the table."""
         self.code.before = None
         word_index, count = len(self.words), len(self._records)
         most = max([record[3] for record in self._records])
@@ -635,7 +638,7 @@ class FunctionLowering:
         )
 
     def _fill(self, ins: Sequence[str], outs: Sequence[str]) -> None:
-        """Puts the pointers that a call takes into the tables."""
+        """Stores the pointers of a call in the tables."""
         code, tables = self.code, (self._ins, self._outs)
         for side, (table, pointers) in enumerate(zip(tables, (ins, outs), strict=True)):
             self._tables[side] = max(self._tables[side], len(pointers))
@@ -645,7 +648,8 @@ class FunctionLowering:
     # -- refusing --------------------------------------------------------------------------
 
     def guard(self, condition: str) -> None:
-        """The function gives up unless the condition holds: its caller has the interpreter do the work."""
+        """Returns with a status unless the condition holds: the caller repeats the call by the
+        interpreter."""
         self.has_guards = True
         self.undoes |= self.written
         status = python_calls.REFUSED
@@ -654,7 +658,7 @@ class FunctionLowering:
         self.leave(condition, str(status))
 
     def leave(self, unless: str, status: str) -> None:
-        """The function ends with a status, an i64, unless a condition holds."""
+        """Returns with a status, an i64, unless a condition holds."""
         code = self.code
         right, wrong = code.new_label("right"), code.new_label("wrong")
         code.branch(unless, right, wrong)
@@ -664,10 +668,10 @@ class FunctionLowering:
         code.label(right)
 
     def call_python(self, function: Callable[..., int], *pointers: str) -> None:
-        """Calls a Python function of one or two addresses, with the interpreter's lock.
+        """Calls a Python function of one or two addresses, with the GIL.
 
-        It returns 0, or the status with which this function ends; so it does if an exception is
-        raised. A null pointer is None for the Python function.
+        It returns 0, or the status with which this function returns; an exception makes it return
+        as well. A null pointer is None for the Python function.
         """
         if FREESTANDING:
             raise Unsupported("a function of Python that machine code calls")

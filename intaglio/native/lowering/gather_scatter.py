@@ -1,7 +1,7 @@
-"""Gather and scatter: rows at indices that are data; one-hot vectors.
+"""Gather and scatter: rows at dynamic indices; one-hot vectors.
 
-Indices are first converted to row numbers, which also checks the bounds; where one is outside,
-a guard fails, and the interpreter raises the error.
+Indices are first converted to row numbers, which also checks the bounds; where one is outside, a
+guard fails, and the interpreter raises the error.
 """
 
 from __future__ import annotations
@@ -45,16 +45,16 @@ def numbered(
     lengths: Sequence[int],
     value: SymbolicTensor | None = None,
 ) -> ArrayOperand:
-    """The numbers of rows that coordinates name, as i64; refused if one is outside.
+    """The row numbers (i64) of coordinates; a guard fails if one is out of bounds.
 
-    The coordinates of a row are consecutive, one for each of `lengths`. `value` is the graph's value
-    of the indices: what was checked once is not checked again.
+    The coordinates of a row are consecutive, one for each of `lengths`. `value` is the graph's
+    value of the indices: it is checked once.
     """
     if indices.kind.letter not in "iu":
         raise Unsupported("indices that are no integers")
     key = (id(value), tuple(lengths))
     known = value is not None and key in w.checked_indices
-    if value is not None and len(w.scopes) == 1:  # else the check need not dominate later uses
+    if value is not None and len(w.scopes) == 1:  # elsewhere the check need not dominate later uses
         w.checked_indices.add(key)
     if len(lengths) == 1 and indices.kind == WORD:
         if not known:
@@ -82,8 +82,8 @@ def _checked_indices(
     dims: Sequence[int],
     guarded: bool = True,
 ) -> ArrayOperand:
-    """The row numbers that a function computes of indices, `dims[0]` of them; guarded by its
-    check of the bounds."""
+    """The row numbers that a function computes from `dims[0]` indices; guarded by its check of the
+    bounds."""
     checked = ArrayOperand(WORD, (dims[0],), pointer=w.scratch(8 * dims[0]))
     name = w.kernel(name, write, indices.kind)
     wrong = w.scratch(8)
@@ -101,7 +101,7 @@ def _beginning(name: str) -> tuple[Code, str, str, str]:
 
 
 def _numbering(depth: int, name: str, kind: Kind) -> Code:
-    """Several rows at a time, whose coordinates are separated in registers."""
+    """Vectors of rows, whose coordinates are deinterleaved in registers."""
     code, source, target, answer = _beginning(name)
     lengths = [code.load("i64", code.at("i64", "%dims", str(2 + i)), 8) for i in range(depth)]
 
@@ -143,7 +143,7 @@ def _vector_loop_end(code: Code, start: str, stop: str) -> str:
 
 
 def gathered(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """GatherV2 and Gather, along any axis, with dimensions that go in step."""
+    """GatherV2 and Gather, along any axis, with batch dimensions."""
     source, indices = inputs[:2]
     axis, batch = 0, node.attrs.get("batch_dims", 0)
     if len(inputs) > 2:
@@ -163,7 +163,7 @@ def taken(
     axis: int,
     batch: int,
 ) -> ArrayOperand:
-    """Rows of a value along an axis."""
+    """The rows of a value at indices along an axis."""
     lead, middle, rest = (source.shape[:batch], source.shape[batch:axis], source.shape[axis + 1 :])
     shape = (*lead, *middle, *indices.shape[batch:], *rest)
     if not math.prod(shape) or not source.count or indices.shape[:batch] != lead:
@@ -187,7 +187,7 @@ def taken(
 
 
 def _taking(name: str, flat: bool, size: int, element: int) -> Code:
-    """A kernel that copies rows, of a size that is known or of any."""
+    """A kernel that copies rows, of a static size or of any."""
     code = Code(name, entry.KERNEL, "internal void")
     source, rows = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     target = code.load("ptr", "%outs", 8)
@@ -232,7 +232,7 @@ def _taking(name: str, flat: bool, size: int, element: int) -> Code:
 
 
 def move(code: Code, here: str, there: str, bytes_: str, size: int, element: int) -> None:
-    """Copies a row; one of few bytes, whose number is known, at once."""
+    """Copies a row; one of few bytes in one instruction."""
     if size:
         whole = f"i{8 * size}"
         value = code.load(whole, here, element)
@@ -259,7 +259,7 @@ def gathered_nd(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Arra
 def taken_rows(
     w: FunctionLowering, node: Node, source: ArrayOperand, rows: ArrayOperand
 ) -> ArrayOperand:
-    """Rows of the first axis, of numbers that are inside."""
+    """Rows of the first axis, by row numbers within bounds."""
     rest = source.shape[1:]
     size = math.prod(rest) * source.kind.bytes
     pointers = [w.pointer(source), w.pointer(rows)]
@@ -272,7 +272,7 @@ def taken_rows(
 
 # -- writing ----------------------------------------------------------------------------------
 
-# What becomes of an element and its update, by the trait `combines`.
+# The combination of an element and its update, by the trait `combines`.
 STEPS = {
     "update": lambda s, old, new: new,
     "add": lambda s, old, new: s.add(old, new),
@@ -292,7 +292,7 @@ STEPS = {
     raw.TensorScatterSub,
 )
 def scattered(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """TensorScatterUpdate and its like: the value, changed at rows of coordinates."""
+    """TensorScatterUpdate and its siblings: a copy of the value, updated at rows of coordinates."""
     source, indices, updates = inputs
     rows = _rows(w, node, source.shape, indices, updates)
     pointers = [w.pointer(source), w.pointer(updates)]
@@ -324,7 +324,7 @@ RESOURCE_SCATTERS_ND = (
 @lowering(*RESOURCE_SCATTERS, *RESOURCE_SCATTERS_ND)
 @takes(Variable)
 def scattered_in_variable(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Any]:
-    """ResourceScatterAdd and its like, with rows of coordinates or of indices: in place."""
+    """ResourceScatterAdd and its siblings, with rows of coordinates or of indices: in place."""
     variable, indices, updates = inputs
     table = variables.written(w, variable)
     if not all(isinstance(h, ArrayOperand) for h in (indices, updates)):
@@ -376,7 +376,7 @@ def _rows(
 
 
 def segments(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """UnsortedSegmentSum and its like; rows of negative numbers are dropped."""
+    """UnsortedSegmentSum and its siblings; rows with negative numbers are dropped."""
     data, ids, number = inputs
     rank = len(ids.shape)
     if number.known is None or data.shape[:rank] != ids.shape or not data.count:
@@ -405,7 +405,7 @@ def segments(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOp
 
 
 def _numbers_below(w: FunctionLowering, ids: ArrayOperand, count: int) -> ArrayOperand:
-    """Numbers of segments, as i64; refused if one is too large."""
+    """Segment numbers, as i64; a guard fails if one is too large."""
     return _checked_indices(w, "segments", _segmenting, ids, [ids.count, count])
 
 
@@ -425,7 +425,7 @@ def _segmenting(name: str, kind: Kind) -> Code:
 
 
 def _first(step: str, dtype: Any) -> Any:
-    """What an empty segment has."""
+    """The value of an empty segment."""
     if step == "mul":
         return dtype.type(1)
     limits = np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype)
@@ -450,7 +450,7 @@ def _write_rows(
 
 
 def _scattering(name: str, step: str, kind: Kind, single: bool, drops: bool) -> Code:
-    """A kernel that visits the rows in order, for indices may repeat.
+    """A kernel that visits the rows in order, because indices may repeat.
 
     It may drop rows with negative indices.
     """
@@ -497,7 +497,7 @@ def _scattering(name: str, step: str, kind: Kind, single: bool, drops: bool) -> 
 
 @lowering(raw.OneHot)
 def one_hot(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """OneHot; an index that is outside leaves no mark."""
+    """OneHot; an index out of bounds sets no element."""
     indices, depth, on, off = inputs
     if depth.known is None or indices.kind.letter not in "iu":
         raise Unsupported("OneHot of a depth that is data")

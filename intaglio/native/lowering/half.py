@@ -1,6 +1,6 @@
 """Ops on 16-bit floats that are computed as float32, and rounded once at the end.
 
-That is what their NumPy kernels do; code that is written for float32 does it for both kinds.
+Their NumPy kernels do the same. A rule for float32 is adapted to both.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from intaglio.opdef.spec import Spec
 
 
 def as_single(rule: Rule) -> Rule:
-    """The rule, for 16-bit floats too."""
+    """The rule, extended to 16-bit floats."""
 
     def wide(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
         short = [isinstance(h, ArrayOperand) and h.kind.short for h in inputs]
@@ -56,7 +56,7 @@ def converted(
     to: DType,
     value: SymbolicTensor | None = None,
 ) -> ArrayOperand:
-    """A value in another dtype; `value` is the graph's value of the result."""
+    """An operand in another dtype; `value` is the graph's value of the result."""
     if operand.known is not None:
         return constant(np.asarray(operand.known).astype(to.numpy))
     (result,) = elementwise.carried_out(w, [value], _cast(dtype, to, operand.shape), [operand])
@@ -80,7 +80,7 @@ def _placeholders(specs: Sequence[Spec]) -> list[SymbolicTensor]:
 
 
 def _single(node: Node) -> Node:
-    """The node as one of float32."""
+    """The node with float32 instead of 16-bit floats."""
 
     def wide(spec: Spec) -> Spec:
         return Spec(float32, spec.shape) if _is_short(spec.dtype) else spec

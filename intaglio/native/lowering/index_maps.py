@@ -1,7 +1,7 @@
 """Index maps: the source of each element of a result, found by running the op's NumPy kernel.
 
-A kernel that only moves elements gets unique numbers instead of data, and returns them in its
-order. The numbers are random: a result that is none of them was computed with.
+A kernel that only copies elements gets distinct numbers instead of data, and returns them in its
+order. The numbers are random: a result that is none of them was computed.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 from intaglio.runtime import interpreter
 
-# Larger orders are not written down.
+# The largest index maps, in elements.
 MAX_MAP_ELEMENTS = 1 << 22
-# The code of an element of no input: zero. Else the input's number is above these bits.
+# The code of an element that is zero. Else the input's index is above these bits.
 ZERO, BITS = -1, 40
-# From so many runs of zeros on for each other one, all is zeroed first.
+# From so many runs of zeros for each other one, the result is zeroed first.
 MIN_ZEROS_PER_RUN = 4
-# Bytes of runs and rows that are copied as one number.
+# The largest runs and rows that are copied as one integer, in bytes.
 UNITS = (1, 2, 4, 8, 16)
 
 
 def index_map_of(node: Node, arrays: Sequence[Any]) -> list[Any]:
-    """What the node's kernel gives. Raises Unsupported if it fails."""
+    """The results of the node's kernel. Raises Unsupported if it fails."""
     try:
         results = interpreter.call_kernel(node.op, arrays, node.attrs)
     except Exception:
@@ -42,9 +42,9 @@ def index_map_of(node: Node, arrays: Sequence[Any]) -> list[Any]:
 
 
 def index_maps_of(node: Node, inputs: Sequence[ArrayOperand], data: Sequence[int]) -> list[Any]:
-    """For each result the codes of its elements' sources: `number << BITS | index`, or `ZERO`.
+    """For each result the codes of its elements' sources: `input << BITS | index`, or `ZERO`.
 
-    Raises Unsupported if the kernel does more than to move what is `data`.
+    Raises Unsupported if the kernel does more than to copy elements of the `data` inputs.
     """
     counts = [inputs[i].count for i in data]
     total = sum(counts)
@@ -62,12 +62,12 @@ def index_maps_of(node: Node, inputs: Sequence[ArrayOperand], data: Sequence[int
 
 
 def _is_zero(known: Any) -> bool:
-    """Whether a value is known to have no bit that is set."""
+    """True if an operand is a constant without any bit set."""
     return known is not None and not np.frombuffer(known.tobytes(), np.uint8).any()
 
 
 def _lots(count: int) -> Any:
-    """Different numbers, of which sums are none."""
+    """Distinct random numbers, none of which is a sum of others."""
     return np.random.default_rng(count).integers(1, 1 << 62, count)
 
 
@@ -88,7 +88,7 @@ def _codes_of(node: Node, result: Any, numbers: Any, codes: Any) -> Any:
 def permuted(
     w: FunctionLowering, value: Any, sources: Sequence[ArrayOperand], order: Any
 ) -> ArrayOperand:
-    """The result of an order: a small one in registers, another one in memory."""
+    """The result of an index map: a small one in registers, another one in memory."""
     kind = sources[0].kind
     if not order.size:
         raise Unsupported("no elements")
@@ -101,7 +101,7 @@ def permuted(
 
 
 def _picked(w: FunctionLowering, sources: Sequence[ArrayOperand], order: Any) -> Lanes:
-    """Elements of small values as one vector."""
+    """Elements of small operands as one vector."""
     kind, flat = sources[0].kind, order.reshape(-1).tolist()
     if len(sources) == 1 and ZERO not in flat:
         return w.shuffled(w.lanes(sources[0]), sources[0].count, flat)
@@ -125,9 +125,9 @@ def _copied_in_runs(
     target: ArrayOperand,
     order: Any,
 ) -> None:
-    """Copies consecutive elements at once; a table has the start of each run.
+    """Copies runs of consecutive elements; a table has the start of each run.
 
-    Where most are zeros, a second table has the numbers of the others.
+    Where most runs are zeros, a second table has the indices of the others.
     """
     length = _run_length(order)
     tables = [np.ascontiguousarray(order[::length])]
@@ -147,7 +147,7 @@ def _copied_in_runs(
 
 
 def _run_length(order: Any) -> int:
-    """The greatest length of which all runs are multiples."""
+    """The greatest length that divides all runs."""
     step = np.diff(order)
     apart = ~((step == 1) & (order[:-1] != ZERO) | (step == 0) & (order[:-1] == ZERO))
     length = order.size
@@ -159,7 +159,7 @@ def _run_length(order: Any) -> int:
 
 
 def _runs(name: str, size: int, element: int, sparse: bool) -> Code:
-    """A kernel that copies runs, of a size that is known or of any.
+    """A kernel that copies runs, of a static size or of any.
 
     Its inputs are the table of sources, that of targets if they are `sparse`, and the sources.
     """
@@ -204,7 +204,7 @@ def _copy_or_zero(
     copy: Callable[[str, str], None],
     zero: Callable[[str], None],
 ) -> None:
-    """Writes one of both, by the code of the source."""
+    """Emits a branch by the code of the source: a copy, or zeros."""
     labels = [code.new_label(word) for word in ("zero", "copy", "next")]
     code.branch(code.integer("icmp slt", source_code, 0), *labels[:2])
     code.label(labels[0])

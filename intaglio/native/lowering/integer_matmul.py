@@ -13,12 +13,13 @@ from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 
-# Rows that are computed together, to hide the latency of multiplications, vectors of columns, and
-# terms of each sum: what of the right matrix they need stays in the cache for all rows.
+# The rows that are computed together, to hide the latency of multiplications; the vectors of
+# columns; and the terms of each sum: their part of the right matrix stays in the cache for all
+# rows.
 ROWS_PER_STEP, VECTORS_PER_STEP, TERMS_PER_BLOCK = 5, 4, 256
-# Of more multiplications NumPy's products of float64 are faster.
+# For more multiplications of float64 NumPy is faster.
 MAX_MULTIPLICATIONS = 1 << 15
-# Of so many multiplications threads share the rows.
+# For so many multiplications threads divide the rows.
 MIN_PARALLEL_MULTIPLICATIONS = 1 << 18
 
 
@@ -73,7 +74,7 @@ def _kernel(name: str, kind: Kind, vectors: int) -> Code:
 
 
 class _Tile:
-    """Writes the sums of some rows and vectors of columns over a block of terms."""
+    """Emits the sums of some rows and vectors of columns over a block of terms."""
 
     def __init__(
         self,
@@ -88,7 +89,7 @@ class _Tile:
         self.columns, self.masks = columns, masks
 
     def write(self, arrays: tuple[str, str, str], rows: list[str], terms: tuple[str, str]) -> None:
-        """Adds to the results, but for the first block, which stores its sums."""
+        """Adds to the results; the first block stores its sums."""
         code, kind, memory = self.code, self.kind, self.memory
         a, b, c = arrays
         vector = f"<{memory.lanes} x {kind.llvm}>"

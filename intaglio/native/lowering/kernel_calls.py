@@ -1,4 +1,4 @@
-"""Kernels of other modules in a native function: their steps as calls, with its memory."""
+"""Calls of kernels of other modules from a native function: their steps, with its memory."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from intaglio.native.runtime.entry import Step
 def stepped(
     w: FunctionLowering, node: Node, run: Any, inputs: Sequence[ArrayOperand]
 ) -> list[ArrayOperand]:
-    """The node's results by a kernel, which takes the inputs that it names; the first of
-    them if it returns no more.
+    """The node's results by a kernel that takes the inputs it names.
 
-    Raises Unsupported if there is none, or if it does more than to call machine code.
+    They are the node's first outputs if the kernel returns fewer. Raises Unsupported if there is no
+    kernel, or if it does more than to call machine code.
     """
     takes = getattr(run, "takes", range(len(inputs)))
     run = getattr(run, "run", run)
@@ -53,7 +53,7 @@ def stepped(
 
 
 def _kept(w: FunctionLowering, step: Step, pointers: Sequence[str]) -> str:
-    """Where the result is that the caller keeps for a variable; nowhere if it is of another value."""
+    """The pointer to a result that the caller keeps for a variable; "" for other operands."""
     (pointer,) = pointers
     return w.derived(step, pointer) if pointer in w.variables else ""
 
@@ -61,7 +61,7 @@ def _kept(w: FunctionLowering, step: Step, pointers: Sequence[str]) -> str:
 def _result_buffers(
     w: FunctionLowering, node: Node, run: Any, count: int
 ) -> dict[int, ArrayOperand]:
-    """Memory for the node's outputs, by the numbers of the values that they are."""
+    """Memory for the node's outputs, by the numbers of the kernel's values."""
     results = [result for step in run.steps for result in step.results]
     last = len(run.steps[-1].results)
     result_numbers = getattr(

@@ -1,7 +1,8 @@
-"""Lists that native functions take and give: TensorList values outside, arrays with a length inside.
+"""Lists as inputs and results of native functions: TensorLists outside, arrays with a length
+inside.
 
-A list that a function returns is one array whose rows are the elements; as long as it is unchanged,
-the next function takes that array. Else the elements are stacked first.
+A list that a function returns is one array whose rows are the elements; while it is unchanged, the
+next function takes that array. Else the elements are stacked first.
 """
 
 from __future__ import annotations
@@ -43,9 +44,9 @@ def list_argument(
 
 
 def elements_of(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tuple[Any, Any]:
-    """The elements of a list as an array, and where that is.
+    """The elements of a list as an array, and their address.
 
-    None if they are too many or not alike, or were never set.
+    None if they are too many, of several shapes, or unset.
     """
     if value.element.numpy != dtype or value.size > MAX_LIST_CAPACITY:
         return None, None
@@ -62,10 +63,10 @@ def elements_of(value: TensorList, dtype: Any, element: tuple[int, ...]) -> tupl
 
 
 def list_of_rows(rows: Any, element: DType, declared: Any) -> TensorList:
-    """The list of an array's rows, which is the list's alone.
+    """The list of an array's rows, which owns the array.
 
-    Its limit and its elements' shape are `declared`, or those of that list: not what the rows
-    have, as another use of an empty list may put others into it.
+    Its limit and its elements' shape are `declared`, or those of that list, not those of the rows:
+    another shape may be pushed to an empty list.
     """
     limit, dims = int(declared.limit), declared.dims
     return TensorList(Stacked(rows), len(rows), element, limit, dims)

@@ -16,7 +16,7 @@ from intaglio.ops.control_flow.branches_and_loops import KNOWN_TRIP_COUNT
 
 
 class CarriedBuffer:
-    """A value that a loop hands from one iteration to the next."""
+    """A loop-carried value."""
 
     def __init__(self, w: FunctionLowering, first: ArrayOperand) -> None:
         self.w = w
@@ -28,18 +28,18 @@ class CarriedBuffer:
         else:
             here = [w.allocate_bytes(first.bytes) for _ in range(2)]
             self.blocks = [b for _, b in here]
-            # Where it is, where the next one will be, and the one after that.
+            # The pointers of the current value, of the next, and of the one after that.
             self.start = (w.pointer(first), here[0][0], here[1][0])
             self.kinds = ("ptr", "ptr", "ptr")
         self.phis: list[Phi] = []
 
     @property
     def next(self) -> str:
-        """Where the body is to write, if it writes to memory."""
+        """The pointer that the body should write to, if it writes to memory."""
         return "" if self.first.small else self.phis[1].name
 
     def head(self) -> ArrayOperand:
-        """The value at the beginning of an iteration."""
+        """The value at the start of an iteration."""
         first, code = self.first, self.w.code
         self.phis = [code.phi(k) for k in self.kinds]
         name = self.phis[0].name
@@ -48,7 +48,8 @@ class CarriedBuffer:
         return ArrayOperand(first.kind, first.shape, pointer=name)
 
     def iteration(self, result: Value) -> tuple[str, ...]:
-        """What the next iteration begins with. Raises Unsupported if the shape changes."""
+        """The incoming values of the phis for the next iteration. Raises Unsupported if the shape
+        changes."""
         first = self.first
         if (
             not isinstance(result, ArrayOperand)
@@ -67,19 +68,19 @@ class CarriedBuffer:
             self.w.code.arrive(phi, (start, before), (name, back))
 
     def after(self, head: ArrayOperand) -> ArrayOperand:
-        """The value when the loop is over."""
+        """The value after the loop."""
         head.blocks = (*self.blocks, *self.w.retain(self.first).blocks)
         return head
 
 
 class InPlace:
-    """A large value of which each iteration changes a row: it stays where it is."""
+    """A large value of which each iteration updates a row in place."""
 
     def __init__(self, w: FunctionLowering, first: ArrayOperand, used_later: bool) -> None:
         self.first = first
         is_sole_use = [b.holders for b in first.blocks if b.offset != OUTSIDE] == [1]
         if (is_sole_use and not used_later) or first.pointer in w.writable_pointers:
-            # Nobody misses what was there.
+            # The old value is dead.
             self.next, self.blocks = first.pointer, first.blocks
             w.retain(first)
             return
@@ -91,22 +92,22 @@ class InPlace:
             w.store(first, self.next)
 
     def head(self) -> ArrayOperand:
-        """The value at the beginning of an iteration."""
+        """The value at the start of an iteration."""
         operand = ArrayOperand(self.first.kind, self.first.shape, pointer=self.next)
         operand.apart = self.first.apart
         return operand
 
     def iteration(self, result: Value) -> tuple[str, ...]:
-        """Nothing is passed on. Raises Unsupported for a value that is elsewhere."""
+        """Nothing: there are no phis. Raises Unsupported for a value in other memory."""
         if not isinstance(result, ArrayOperand) or result.pointer != self.next:
             raise Unsupported("a value that was to be changed in place")
         return ()
 
     def close(self, before: str, back: str, names: tuple[str, ...]) -> None:
-        """There is nothing to complete."""
+        """Does nothing: there are no phis."""
 
     def after(self, head: ArrayOperand) -> ArrayOperand:
-        """The value when the loop is over."""
+        """The value after the loop."""
         head.blocks = self.blocks
         return head
 
@@ -114,7 +115,8 @@ class InPlace:
 def handed_on(
     w: FunctionLowering, node: Node, first: Value, bodies: tuple[Graph, Graph], index: int
 ) -> Any:
-    """How a loop passes on one of its variables; `bodies` are its condition and its body."""
+    """The form in which a loop carries one of its variables; `bodies` are its condition and its
+    body."""
     cond, body = bodies
     later = used_later(w, node, index)
     if isinstance(first, ArrayOperand):
@@ -128,7 +130,7 @@ def handed_on(
 
 
 def used_later(w: FunctionLowering, node: Node, index: int) -> bool:
-    """True if an input of the node that is being written is used after it, or twice by it."""
+    """True if an input of the current node is used after it, or twice by it."""
     value, scope = node.inputs[index], w.scopes[-1]
     twice = sum(1 for v in node.inputs if v is value) > 1
     return twice or scope.last[id(value)] != scope.at

@@ -1,7 +1,7 @@
 """The memory plan of a native function: the offset and lifetime of each value in one allocation.
 
-Everything is decided while the function is written: sizes are known, and what runs when is
-what is written when, but for loops, whose bodies return whatever they took.
+It is made during lowering: sizes are static, and the order of execution is the order of the code,
+except for loops, whose bodies return what they have allocated.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 ALIGNMENT_BYTES = 64
 
 
-# Where a block is that is none of the plan's: the memory of a variable.
+# The offset of a block outside of the plan: the memory of a variable.
 OUTSIDE = -1
 
 
 class Block:
-    """A block of the memory, free again when its last holder has released it."""
+    """A block of memory, free when its last reference is released."""
 
     __slots__ = ("holders", "offset", "size")
 
@@ -25,7 +25,7 @@ class Block:
 
 
 class Arena:
-    """Gives out blocks, the lowest that is large enough first."""
+    """Allocates blocks, first fit."""
 
     def __init__(self) -> None:
         # Bytes that the whole plan needs.
@@ -43,18 +43,19 @@ class Arena:
                     self._free[i] = (offset + size, there - size)
                 return Block(offset, size)
         if self._free and sum(self._free[-1]) == self.size:
-            offset, _ = self._free.pop()  # too small, but it may grow
+            offset, _ = self._free.pop()  # the last one is too small, but can grow
         else:
             offset = self.size
         self.size = offset + size
         return Block(offset, size)
 
     def hold(self, block: Block) -> None:
-        """One more holder."""
+        """Adds a reference."""
         block.holders += 1
 
     def release(self, block: Block) -> None:
-        """One holder less; without any the block is free, and joins its free neighbours."""
+        """Removes a reference; without references the block is free, and merges with free
+        neighbours."""
         block.holders -= 1
         if block.holders or block.offset == OUTSIDE:
             return

@@ -1,4 +1,4 @@
-"""Values of a native function while it is written: in registers, in memory, or known already."""
+"""Operands during lowering: values in registers, in memory, or constant."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from intaglio.opdef.spec import Spec
 
 
 class Operand:
-    """What a rule may be given: a dense value, a variable, a list, or its rows.
+    """An operand of a rule: a dense value, a variable, a list, or its rows.
 
     A rule that takes others than dense values declares it with `takes`.
     """
@@ -36,8 +36,8 @@ class Operand:
 class ArrayOperand(Operand):
     """A value of a known shape: `known` as an array, in `lanes`, or at a `pointer`.
 
-    In memory its elements are contiguous. `blocks` are those that it may be in, and holds. Only a
-    value that is used only by rows may have these `apart` from each other, by so many bytes.
+    In memory its elements are contiguous. `blocks` are those that may contain it, and that it keeps
+    alive. A value that is only used by rows may have them strided, `apart` by so many bytes.
     """
 
     __slots__ = ("apart", "blocks", "kind", "known", "lanes", "pointer", "shape")
@@ -73,12 +73,12 @@ class ArrayOperand(Operand):
 
     @property
     def small(self) -> bool:
-        """True if the value belongs into registers."""
+        """True if the value is held in registers."""
         return is_small(self.shape)
 
     @property
     def copy_key(self) -> tuple[Any, ...]:
-        """What copies of the value have in common."""
+        """The key that copies of the value share."""
         return self.shape, self.kind
 
     def elsewhere(self, w: Any) -> ArrayOperand:
@@ -108,16 +108,16 @@ def known(dims: Any) -> tuple[int, ...]:
 
 
 def constant(array: Any) -> ArrayOperand:
-    """A value that is known now."""
+    """A constant operand."""
     return ArrayOperand(kind_of(array.dtype), array.shape, known=array)
 
 
 def agrees(operand: Any, value: SymbolicTensor, is_part: bool = False) -> bool:
-    """Whether an operand has the dtype and shape that its graph declares for the value.
+    """True if an operand has the dtype and shape that its graph declares for the value.
 
-    Lists and other operands declare nothing. The code of a graph reads and writes as many bytes as
-    the operands say, and its caller allocates as many as the graph says. Where the operand is but
-    a part of the value, for one of several threads, only the ranks are compared.
+    Lists and other operands declare nothing. Code reads and writes as many bytes as the operands
+    have, and its caller allocates as many as the graph declares. Of an operand that is part of the
+    value, for one of several threads, only the rank is compared.
     """
     if isinstance(operand, ArrayOperand):
         same = numeric(value.dtype) and operand.kind == kind_of(value.dtype.numpy)
@@ -135,10 +135,10 @@ def agrees(operand: Any, value: SymbolicTensor, is_part: bool = False) -> bool:
 
 
 class Variable(Operand):
-    """A variable: where its value is read, and where a new one is written, if ever.
+    """A variable: the pointer to its value, and to the new value if it is written.
 
-    A variable that is written has a block, which every value in its memory holds as it would
-    hold a block of the plan: so an assignment knows what it would overwrite.
+    A variable that is written has a block, which every value in its memory references as it would
+    reference a block of the plan: so an assignment knows what it would overwrite.
     """
 
     __slots__ = ("block", "pointer", "spec", "target")
@@ -151,18 +151,18 @@ class Variable(Operand):
         self.block: Block | None = None
 
     def write_to(self, target: str) -> None:
-        """Declares that the function writes the variable, and where."""
+        """Declares that the function writes the variable, to `target`."""
         self.target = target
         self.block = Block(OUTSIDE, 0)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """What a value in the variable's memory holds."""
+        """The blocks that a value in the variable's memory references."""
         return () if self.block is None else (self.block,)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape, which is known of variables that native code works on."""
+        """The shape, which native code requires to be static."""
         return known(self.spec.shape)
 
 

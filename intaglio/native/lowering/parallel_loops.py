@@ -1,9 +1,9 @@
-"""Loops whose rows are independent: every thread takes some of them through all iterations.
+"""Loops whose rows are independent: every thread runs all iterations of some rows.
 
-Otherwise a loop with a product in every iteration loses time because threads synchronise in each iteration, and
-because each reads what the other wrote from its cache. A block of rows has a loop of its own,
-in a function of its own (`FunctionLowering.part`), with its own memory; what values it takes and gives
-begins somewhere in those of the whole loop.
+Otherwise a loop with a product in every iteration loses time because threads synchronise in each
+iteration, and because each reads data that is in another core's cache. A block of rows has a loop
+of its own, in a function of its own (`FunctionLowering.part`), with its own memory; its inputs and
+results are slices of those of the whole loop.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.lowering.tensor_lists import ListOperand, allocated
 from intaglio.native.runtime import entry
 
-# What lengths of lists are, and memory for anything.
+# The types of lists' lengths, and of untyped memory.
 SIZE, BYTE = kind_of("i8"), kind_of("u1")
 
 
 def divided(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value] | None:
-    """The results of a loop that threads run side by side; None if it cannot be, or not worth it."""
+    """The results of a loop that threads divide; None if that is impossible, or not worth it."""
     if w.alone or ROW_BLOCKS not in node.attrs:
         return None
     found = _blocks_of(node)
@@ -87,18 +87,18 @@ def _is_as_expected(node: Node, found: Blocks, index: int, operand: Value) -> bo
 
 
 def _padded(size: int) -> int:
-    """So many bytes that what follows is on lines of its own."""
+    """The size rounded up to whole cache lines."""
     return -(-size // ALIGNMENT_BYTES) * ALIGNMENT_BYTES
 
 
 class _Part:
-    """The function of one block: its writer, and how its inputs and outputs follow each other."""
+    """The function of one block: its lowering, and the strides of its inputs and outputs."""
 
     def __init__(self, w: FunctionLowering, node: Node, inputs: list[Value], found: Blocks) -> None:
         """Raises Unsupported if there is no such function."""
         self.found = found
         self.writer = p = w.part()
-        # By the loop's variables: the number of their input, and of lists, that of their length.
+        # By the loop's variables: the number of their input, and for lists that of their length.
         self.ins: dict[int, int] = {}
         self.sizes: dict[int, int] = {}
         self._count = 0
@@ -113,7 +113,7 @@ class _Part:
         p.arena.block(8)
         p.code.do(f"store i64 0, ptr {p.memory}, align 8")
         results = p.graph(graph, operands)
-        # What lists that no rows are in have become.
+        # The resulting lists that have no rows.
         self.lists: dict[int, ListOperand] = {}
         for i, pointer in pointers.items():
             result = results[i]
@@ -126,7 +126,7 @@ class _Part:
         self.memory = _padded(p.arena.size)
 
     def _in_place(self, index: int, operand: Value) -> bool:
-        """True for a value that all blocks change where it is."""
+        """True for a value that all blocks update in place."""
         return isinstance(operand, ArrayOperand) and self.found.axis(index) == 1
 
     def _argument(self) -> str:
@@ -134,7 +134,7 @@ class _Part:
         return self.writer.argument("%ins", self._count - 1)
 
     def _operand_of(self, index: int, operand: Value) -> Value:
-        """What an input of the loop is in a block."""
+        """The operand of a block for an input of the loop."""
         found, axis = self.found, self.found.axis(index)
         if isinstance(operand, ListOperand):
             return self._list(index, operand, axis)
@@ -161,7 +161,7 @@ class _Part:
         if changes and operand.declared.source >= 0:
             raise Unsupported("a list from elsewhere that has a limit")
         if not size.isdigit() or (axis == 0 and changes):
-            # Not empty, which would mean that no memory is allocated yet.
+            # Not the empty pointer, which would mean that no memory is allocated yet.
             self.sizes[index] = self._count
             size = self.writer.code.load("i64", self._argument(), 8)
         element = (self.found.size, *operand.element[1:]) if axis == 0 else operand.element
@@ -203,10 +203,10 @@ class _Call:
         self.part = part
 
     def results(self) -> list[Value]:
-        """Writes the call; gives the values of the loop."""
+        """Emits the call; returns the results of the loop."""
         w, found, part = self.w, self.found, self.part
         bodies = found.cond, found.body
-        # Lists and values changed in place begin at their memory in the whole loop.
+        # Lists and values updated in place start at their memory in the whole loop.
         began: dict[int, Any] = {}
         ins: dict[int, tuple[str, int]] = {}
         for i, operand in enumerate(self.inputs):
@@ -251,13 +251,13 @@ class _Call:
         return w.pointer(operand), operand.bytes // found.blocks if axis == 0 else 0
 
     def _number(self, size: str) -> str:
-        """The pointer to a number that a part reads."""
+        """The pointer to a number that a block reads."""
         pointer = self.w.scratch(8)
         self.w.code.do(f"store i64 {size}, ptr {pointer}, align 8")
         return pointer
 
     def _fits(self, index: int) -> ArrayOperand:
-        """Memory for a result of all blocks; what no rows are in has each for itself."""
+        """Memory for a result of all blocks; each block has its own copy of a value without rows."""
         w, operand, count = self.w, self.inputs[index], self.found.blocks
         if isinstance(operand, ListOperand):
             operand = ArrayOperand(SIZE, ())
@@ -276,7 +276,7 @@ class _Call:
         memory: str,
         block: Block,
     ) -> Value:
-        """A value of the loop when it is over."""
+        """A result of the loop."""
         w, found = self.w, self.found
         if not found.changes(index):
             return w.retain(operand)
@@ -290,7 +290,7 @@ class _Call:
                 whole.tight = began.tight or whole.tight
                 return whole
             inner = self.part.lists[index]
-            if not inner.blocks:  # it is where it was
+            if not inner.blocks:  # updated in place
                 return w.retain(allocated(w, operand)).like(size, owned=False)
             w.arena.hold(block)
             there = w.within(memory, inner.blocks[0].offset)
@@ -318,7 +318,7 @@ class _Call:
     def _write(
         self, ins: Sequence[tuple[str, int]], outs: Sequence[tuple[str, int]], memory: str
     ) -> None:
-        """The call itself; what a block refuses, the function refuses."""
+        """Emits the call. If a guard fails in a block, the function returns with its status."""
         w, part, count = self.w, self.part.writer, self.found.blocks
         there = w.adopt(part, "rows")
         name = w.on_all_threads(named(w, "blocks", _blocks()), 1)
@@ -343,10 +343,10 @@ class _Call:
 
 
 def _blocks() -> Code:
-    """A kernel that calls another for blocks: each pointer is so many bytes further for the next.
+    """A kernel that calls another for blocks, with strided pointers.
 
-    Its dims are how many blocks there are, how many bytes after them the dims of the other
-    kernel are, how many inputs there are and how many pointers, and the steps of these.
+    Its dims are the number of blocks, the offset of the dims of the other kernel in bytes, the
+    numbers of inputs and of pointers, and their strides.
     """
     code = Code("blocks", entry.KERNEL)
     there, inputs, total = (code.load("i64", code.at("i64", "%dims", str(i)), 8) for i in (1, 2, 3))

@@ -1,8 +1,8 @@
-"""Random numbers inside of native functions: TensorFlow's, drawn where they are needed.
+"""Random numbers in native functions: TensorFlow's, generated where they are used.
 
-What a kernel of `random_bits` reads is a stream's state in memory: the key, the counter's halves,
-the step between blocks. A stateless op's state is computed from its seed; that of an op with a
-stream of its own is read from that stream, a Python object, by a callback.
+A kernel of `random_bits` reads a stream's state in memory: the key, the counter's halves, the step
+between blocks. A stateless op's state is computed from its seed; that of an op with a stream of its
+own is taken from that stream, a Python object, by a callback.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from intaglio.ops.random.stateless import AUTO_SELECT, PHILOX
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
 
-# The key of the cipher that seeds go through, as in `philox.scrambled`.
+# The key of the cipher that scrambles seeds, as in `philox.scrambled`.
 SCRAMBLING = 0x02461E293EC8F720
 STATE_BYTES = 32
 WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
@@ -43,7 +43,7 @@ WORD, HALF_WORD = Kind("i64", 64, "u"), Kind("i32", 32, "u")
 
 
 def stored(w: FunctionLowering, words: Sequence[str | int]) -> str:
-    """A state in memory."""
+    """Stores a state in memory; returns its pointer."""
     pointer = w.scratch(STATE_BYTES)
     for i, word in enumerate(words):
         w.code.do(f"store i64 {word}, ptr {w.code.at('i64', pointer, str(i))}, align 8")
@@ -51,7 +51,7 @@ def stored(w: FunctionLowering, words: Sequence[str | int]) -> str:
 
 
 def state_of_seed(w: FunctionLowering, seed: ArrayOperand) -> str:
-    """The state of a seed of two integers."""
+    """The state for a seed of two integers."""
     if seed.shape != (2,):
         raise Unsupported("a seed that is not two numbers")
     mixed = w.scratch(16)
@@ -64,7 +64,7 @@ def state_of_seed(w: FunctionLowering, seed: ArrayOperand) -> str:
 def state_of_key(
     w: FunctionLowering, key: ArrayOperand, counter: ArrayOperand, algorithm: ArrayOperand
 ) -> str:
-    """The state of a key and a counter."""
+    """The state for a key and a counter."""
     number = algorithm.known
     if number is None or number.shape or int(number) not in (PHILOX, AUTO_SELECT):
         raise Unsupported("an algorithm that is data, or not Philox")
@@ -87,7 +87,7 @@ def words(w: FunctionLowering, operand: ArrayOperand) -> list[str]:
 
 
 def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
-    """The state of the node's own stream, from which so many counters are set aside."""
+    """The state of the node's own stream, which is advanced by so many blocks."""
     counters = interpreter.kept(node, SERVICES.stream)
     if target.FREESTANDING:
         return _taken(w, w.state_of_stream(node, counters), blocks)
@@ -104,7 +104,8 @@ def state_of_stream(w: FunctionLowering, node: Node, blocks: int) -> str:
 
 
 def _taken(w: FunctionLowering, kept: str, blocks: int) -> str:
-    """The state of a stream whose words the caller keeps: `blocks` counters later from now on."""
+    """The state of a stream whose words the caller keeps; the words are advanced by `blocks`
+    counters."""
     code = w.code
     key, low, high = (code.load("i64", code.at("i64", kept, str(i)), 8) for i in range(3))
     taken = stored(w, [key, low, high, 1])
@@ -140,7 +141,7 @@ UNIFORM = {
     HALF: "uniform_half",
     BFLOAT: "uniform_brief",
 }
-# Those of 16 bits are drawn as float32.
+# 16-bit numbers are generated as float32.
 NORMAL = {FLOAT: "normal", DOUBLE: "normal_double"}
 TRUNCATED = {FLOAT: "truncated", DOUBLE: "truncated_double"}
 Kinds = dict[Kind, str]
@@ -183,7 +184,7 @@ def stateful(kinds: Kinds) -> Any:
 
 
 def keyed(kinds: Kinds) -> Any:
-    """The like of StatelessRandomUniformV2."""
+    """StatelessRandomUniformV2 and its siblings."""
 
     def rule(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
         dims = _dims(inputs[0])
@@ -194,7 +195,7 @@ def keyed(kinds: Kinds) -> Any:
 
 
 def seeded(kinds: Kinds) -> Any:
-    """The like of StatelessRandomUniform."""
+    """StatelessRandomUniform and its siblings."""
 
     def rule(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
         dims = _dims(inputs[0])
@@ -237,7 +238,7 @@ def _whole(w: FunctionLowering, node: Node, dims: Any, state: str) -> ArrayOpera
 def _between(
     w: FunctionLowering, node: Node, dims: Any, state: str, bounds: Sequence[ArrayOperand]
 ) -> list[ArrayOperand]:
-    """Integers in a range: the draw modulo its width."""
+    """Integers in a range: random bits modulo its width."""
     result = _whole(w, node, dims, state)
     low, high = (words(w, h)[0] for h in bounds)
     span = stored(w, [w.code.integer("sub", high, low), low, 0, 0])
@@ -252,7 +253,7 @@ def _between(
 
 
 def _range(w: FunctionLowering, bounds: Sequence[ArrayOperand]) -> None:
-    """Refuses a range that is empty."""
+    """A guard for a range that is not empty."""
     if any(h.shape for h in bounds):
         raise Unsupported("a range whose ends are no scalars")
     low, high = (words(w, h)[0] for h in bounds)

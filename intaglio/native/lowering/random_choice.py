@@ -31,7 +31,7 @@ WORD = Kind("i64", 64, "i")
 def _shuffled(
     w: FunctionLowering, node: Node, source: ArrayOperand, state: str
 ) -> list[ArrayOperand]:
-    """The rows of a value in the order of a stream."""
+    """The rows of a value, permuted by a stream."""
     count = source.shape[0]
     distances = w.scratch(4 * (count - 1))
     random.fill(w, "bits", count - 1, state, distances)
@@ -43,7 +43,7 @@ def _shuffled(
 
 
 def _distances(name: str) -> Code:
-    """Each word modulo the number of elements from its own on."""
+    """The offsets of a Fisher-Yates shuffle: word i modulo the number of elements from i on."""
     code = Code(name, entry.KERNEL, "internal void")
     words = code.load("ptr", "%outs", 8)
     most = code.integer("add", "%to", 1)
@@ -80,7 +80,7 @@ def keyed_shuffle(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[Ar
 
 @lowering(raw.Multinomial)
 def categories(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Multinomial: its counters are set aside for whole blocks of draws."""
+    """Multinomial: its stream is advanced by whole blocks."""
     rows, count = _sizes(node, inputs)
     blocks = rows * (-(-count // 4) * 4) * 2 * RESERVED
     return _sampled(w, node, inputs[0], count, random.state_of_stream(w, node, blocks))
@@ -122,7 +122,7 @@ def _sampled(
 
 
 def _choosing(name: str, kind: Kind, result: Kind) -> Code:
-    """A kernel that looks for draws in the running sums of each row's exponentials."""
+    """A kernel that searches random numbers in the cumulative sums of each row's exponentials."""
     code = Code(name, entry.KERNEL, "internal void")
     logits, uniforms = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     out, sums = (code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in (0, 1))
@@ -152,7 +152,7 @@ def _choosing(name: str, kind: Kind, result: Kind) -> Code:
 
 
 def _exponentials(code: Code, kind: Kind, row: str, sums: str, classes: str) -> None:
-    """Writes the exponentials of a row less its greatest element; 0 for what is not finite."""
+    """Stores the exponentials of a row less its maximum; 0 for infinities and NaN."""
     lanes = jit.WIDTH // 8
     whole = code.integer("mul", code.integer("sdiv", classes, lanes), lanes)
     parts = (("0", whole, lanes), (whole, classes, 1))
@@ -188,7 +188,7 @@ def _exponentials(code: Code, kind: Kind, row: str, sums: str, classes: str) -> 
         top = Lanes(DOUBLE, (code.splat(width, "double", most),))
         with code.loop(start, stop, width) as i:
             x, finite = read(s, i)
-            # What is left out must not overflow.
+            # Elements that are not finite must not overflow.
             grown = s.exp(s.sub(s.select(finite, x, top), top))
             grown = s.select(finite, grown, s.const(0, grown))
             code.do(
@@ -197,13 +197,13 @@ def _exponentials(code: Code, kind: Kind, row: str, sums: str, classes: str) -> 
 
 
 def _beyond(code: Code, sums: str, count: str, halvings: str, wanted: str) -> str:
-    """The index of the first sum that is greater: sums are sorted."""
+    """The index of the first greater sum, by binary search."""
     ends = [("i64", "0"), ("i64", count)]
     with code.carrying("0", halvings, 1, *ends) as state:
         low, high = state.values
         middle = code.integer("sdiv", code.integer("add", low, high), 2)
         some = code.integer("icmp slt", low, high)
-        # At the end the middle may be beyond the last.
+        # In the last step the middle may be past the end.
         at = code.least(middle, code.integer("sub", count, 1))
         seen = code.load("double", code.at("double", sums, at), 8)
         below = code.let(f"and i1 {some}, {code.let(f'fcmp ole double {seen}, {wanted}')}")

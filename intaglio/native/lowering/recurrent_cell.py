@@ -47,14 +47,14 @@ def _product_of(body: Graph) -> Node:
 
 
 def _product_operands(body: Graph) -> list[int]:
-    """Which inputs of a cell are multiplied."""
+    """The inputs of a cell that are multiplied, as indices."""
     found = [id(v) for v in body.inputs]
     return [found.index(id(v)) for v in _product_of(body).inputs]
 
 
 @memoized
 def _plan(body: Graph) -> recurrent_cell.Plan:
-    """The sizes of a cell's tiles."""
+    """The tiles of a cell."""
     form = form_of(_product_of(body), walk.uses(body))
     assert form is not None
     return recurrent_cell.planned(*form)

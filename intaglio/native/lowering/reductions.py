@@ -1,4 +1,4 @@
-"""Reductions: of values in registers, in the order in which NumPy adds up, and of memory by kernels."""
+"""Reductions: of values in registers in NumPy's order of addition, of values in memory by kernels."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from intaglio.opdef import raw
 from intaglio.ops.math.reduction import axes_of
 
 Join = Callable[[Lanes, Lanes], Lanes]
-# By the trait `reduces`; the mean's sum is divided at the end.
+# By the trait `reduces`; the sum of a mean is divided at the end.
 JOINS: dict[str, Callable[[Functions], Join]] = {
     "sum": lambda s: s.add,
     "mean": lambda s: s.add,
@@ -42,12 +42,12 @@ JOINS: dict[str, Callable[[Functions], Join]] = {
     "all": lambda s: s.logical_and,
     "any": lambda s: s.logical_or,
 }
-# NumPy accumulates so many sums of every so many elements in parallel, if they are contiguous.
+# NumPy accumulates so many interleaved partial sums of contiguous elements.
 PAIRWISE_LANES = 8
 
 
 def reduction(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """A reduction over axes that are known."""
+    """A reduction over constant axes."""
     source, axes = _over(node, inputs)
     kind, shape = source.kind, source.shape
     if kind.letter == "c" and node.op in (raw.Max, raw.Min):
@@ -69,11 +69,11 @@ def reduction(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
         for i in range(columns.shape[1])
     ]
     trailing = list(axes) == list(range(len(kept), len(shape)))
-    # Complex numbers are two.
+    # A complex number is two values.
     partial_sums = PAIRWISE_LANES // 2 if kind.letter == "c" else PAIRWISE_LANES
     total = _total(JOINS[node.op.reduces](s), parts, partial_sums if trailing else 0)
     if node.op.reduces in ("sum", "mean") and total.kind.letter in "fc" and len(parts) > 1:
-        total = s.add(total, s.const(0, total))  # sums begin with 0: that of -0.0 is 0.0
+        total = s.add(total, s.const(0, total))  # sums start with 0: that of -0.0 is 0.0
     if node.op is raw.Mean:
         count = s.const(len(parts), total)
         if total.kind.letter in "iu":
@@ -84,14 +84,14 @@ def reduction(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
 
 
 def _widened(s: Functions, node: Node, x: Lanes) -> Lanes:
-    """What is added up: 16-bit floats as float32, integers of which a mean is wanted as 64 bits."""
+    """The values that are added: 16-bit floats as float32, integers of a mean as 64 bits."""
     if node.op is raw.Mean and x.kind.letter in "iu":
         return s.converted(x, Kind("i64", 64, x.kind.letter))
     return s.widened(x)
 
 
 def _over(node: Node, inputs: list[Any]) -> tuple[ArrayOperand, tuple[int, ...]]:
-    """What is reduced, and the axes."""
+    """The operand, and the axes."""
     source, axis = inputs
     if axis.known is None:
         raise Unsupported(f"{node.op.name} over axes that are data")
@@ -102,7 +102,7 @@ def _over(node: Node, inputs: list[Any]) -> tuple[ArrayOperand, tuple[int, ...]]
 
 
 def of_memory(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """The same of a value in memory: a kernel's work."""
+    """The same of a value in memory, by a kernel."""
     source, axes = _over(node, inputs)
     name, kind, keep = node.op.name, source.kind, node.attrs["keep_dims"]
     dtype, shape = node.inputs[0].dtype.numpy, source.shape
@@ -112,7 +112,7 @@ def of_memory(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
     if kind.letter != "c":
         run = reductions.reduction(node.op.reduces, shape, axes, keep, dtype)
         return stepped(w, node, run, [source])
-    # The parts of complex numbers are sums of their own.
+    # Real and imaginary parts are summed separately.
     part, form = part_of(kind), (*shape, 2)
     if node.op not in (raw.Sum, raw.Mean):
         raise Unsupported(f"{name} of complex numbers")
@@ -136,7 +136,8 @@ def of_memory(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayO
 
 
 class _Fusion(NamedTuple):
-    """A body of elementwise ops and reductions: what is reduced, how, and the axes."""
+    """A body of elementwise ops and reductions: the operands of the reductions, their kinds, and
+    the axes."""
 
     elementwise: Graph
     hows: tuple[str, ...]
@@ -170,7 +171,7 @@ _kernels: dict[Any, _Kernel] = {}
 
 
 def _kernel(body: Graph, loops: Loops, hows: Sequence[str], numbers: Sequence[Any]) -> _Kernel:
-    """The kernel of a graph; for graphs that are alike it is written once."""
+    """The kernel of a graph; graphs that differ in constants share it."""
     alike = form(body, numbers)
     key = (alike, loops, tuple(hows))
     found = _kernels.get(key) if alike is not None else None
@@ -186,7 +187,7 @@ def _kernel(body: Graph, loops: Loops, hows: Sequence[str], numbers: Sequence[An
 
 @lowering(raw._FusedReduction)
 def fused(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Reductions with what they reduce, which is not stored."""
+    """_FusedReduction: reductions with their elementwise producers."""
     body, hows, shape, axes = _fusion_of(node.attrs["body"])
     kept = tuple([1 if d in axes else n for d, n in enumerate(shape)])
     if elementwise.broadcast([*inputs, ArrayOperand(w.kind(node.outputs[0]), shape)]) != shape:
@@ -247,7 +248,7 @@ def _join_chunks(
 
 
 def _total(join: Join, parts: list[Lanes], partial_sums: int) -> Lanes:
-    """The parts joined, in NumPy's order: so many sums side by side, if any."""
+    """The sum of the parts in NumPy's order: interleaved partial sums, if any."""
     if not partial_sums or len(parts) < partial_sums:
         return _one_by_one(join, parts)
     whole = len(parts) - len(parts) % partial_sums

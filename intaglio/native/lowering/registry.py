@@ -1,4 +1,4 @@
-"""What native functions have code for: a rule for each op, besides those with a `scalar` rule."""
+"""The lowering of each op: its own rule, or one by its traits, kernels or `scalar` rule."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ FAMILIES = (
 
 
 def kernel(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
-    """An op that a compiled kernel does: a call of it, with the caller's memory."""
+    """An op with a kernel: a call of it, with the caller's memory."""
     if any(not isinstance(h, ArrayOperand) for h in inputs) or not has_choice(node):
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")
     arrays = [
@@ -108,9 +108,9 @@ def _is_single(node: Node) -> bool:
 
 
 def lacking(node: Node) -> str:
-    """Why a node of known shapes has no kernel, where only a kernel can do it; else nothing.
+    """The reason why a node of known shapes has no kernel, if it needs one; else "".
 
-    `kernel` would find it as well, but for one node at a time, when much is emitted already.
+    `kernel` would raise it as well, but for one node at a time, after much code is emitted.
     """
     if lowering_of(node.op) is not single_kernel:
         return ""
@@ -121,7 +121,7 @@ def lacking(node: Node) -> str:
         if value.node.op is raw.Const:
             arrays.append(value.node.attrs["value"])
         elif value.dtype.is_integer:
-            return ""  # it may be known once more is
+            return ""  # it may be constant
         elif shapes.known(value.dims):
             short = value.dtype.is_floating and value.dtype.size == 2
             arrays.append(np.empty(value.dims, "f4" if short else value.dtype.numpy))
@@ -137,7 +137,7 @@ def lacking(node: Node) -> str:
 
 @lowering(raw._FusedLayers, raw._FusedRows)
 def compiled_part(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
-    """What is one kernel of several ops: a layer, or what goes along rows."""
+    """A node that is one kernel: a fused layer, or ops along rows."""
     return stepped(w, node, kernel_of(node), inputs)
 
 
@@ -173,13 +173,13 @@ def reduction(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Arra
 @lowering(raw.Identity, raw.StopGradient, raw.IdentityN, raw.PreventGradient)
 @takes(tensor_lists.ListOperand, Variable)
 def identity(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
-    """The values themselves."""
+    """The operands themselves."""
     return [w.retain(v) for v in control_flow.borrowed(w, node, inputs, 0)]
 
 
 @lowering(raw.StridedSlice)
 def slice_(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
-    """A slice; where it begins may be data, if it is one row."""
+    """A slice; of a single row, the index may be dynamic."""
     if all(h.known is not None for h in inputs[1:]):
         return data_movement.moved(w, node, inputs)
     return dynamic_rows.sliced(w, node, inputs)
@@ -187,7 +187,7 @@ def slice_(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOp
 
 @lowering(raw.Slice)
 def window(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
-    """A slice of a size; where it begins may be data."""
+    """A slice of a static size; its start may be dynamic."""
     if all(h.known is not None for h in inputs[1:]):
         return data_movement.moved(w, node, inputs)
     return adapters.window(w, node, inputs)
@@ -195,7 +195,7 @@ def window(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOp
 
 @lowering(raw.GatherV2, raw.Gather)
 def gather(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
-    """Elements or rows of an index."""
+    """Elements or rows at indices."""
     source, at = inputs[:2]
     known = at.known is not None and inputs[-1].known is not None
     if known and (source.small or at.shape):
@@ -218,7 +218,7 @@ def gather_from_variable(
 
 
 def ordered_or(rule: Rule) -> Rule:
-    """The lowering of an op on indices: where they are known, an order; else `rule`."""
+    """The lowering of an op on indices: by an index map if they are constant, else `rule`."""
 
     def slices(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
         data = node.op.data_inputs
@@ -278,7 +278,7 @@ lowering(raw.GatherNd)(ordered_or(gather_scatter.gathered_nd))
 
 @lowering(raw.ScatterNd)
 def scattered_nd(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[ArrayOperand]:
-    """ScatterNd: integers at known indices are moved; a float is added to 0, where -0 gives 0."""
+    """ScatterNd: integers at constant indices are copied; a float is added to 0, where -0 gives 0."""
     dtype = node.outputs[0].dtype
     if dtype.is_floating or dtype.is_complex:
         return gather_scatter.scattered_nd(w, node, inputs)
@@ -304,7 +304,7 @@ def lowering_of(op: Op) -> Rule | None:
 
 
 def has_code(op: Op) -> bool:
-    """True if an op may have code."""
+    """True if an op has code for some dtypes and shapes."""
     return lowering_of(op) is not None
 
 

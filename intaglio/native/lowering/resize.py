@@ -1,7 +1,8 @@
-"""Images in other sizes: each new row or column is a weighted sum of a few old ones, in the kernel's order.
+"""Resizing of images: each new row or column is a weighted sum of a few old ones, in the kernel's
+order.
 
-Which ones, and how much of each, is known while the function is written: the maps of
-`ops/image/resampling.py` are data of a kernel that executes any of them along any axis.
+Taps and weights are static: the maps of `ops/image/resampling.py` are data of a kernel that applies
+any of them along any axis.
 """
 
 from __future__ import annotations
@@ -49,7 +50,7 @@ def resized(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpe
 
 @lowering(late.ResizeBilinearGrad, late.ResizeBicubicGrad)
 def gradient(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """The gradients of resizing by images."""
+    """The gradients of resizing with respect to images."""
     grads, images = inputs
     if len(images.shape) != 4 or len(grads.shape) != 4 or not images.count * grads.count:
         raise Unsupported(f"{node.op.name} of no elements")
@@ -89,7 +90,7 @@ def _check(node: Node) -> None:
 
 
 def _maps(node: Node, sizes: Any, outs: Any) -> list[Taps]:
-    """The maps from one size to another, as the op's kernel has them."""
+    """The maps from one size to another, as in the op's kernel."""
     _check(node)
     taps: Any = getattr(node.op, "taps")  # noqa: B009  # resizing ops have it
     options = node.attrs["align_corners"], node.attrs["half_pixel_centers"]
@@ -99,7 +100,7 @@ def _maps(node: Node, sizes: Any, outs: Any) -> list[Taps]:
 def _resampled(
     w: FunctionLowering, node: Node, images: ArrayOperand, maps: list[Taps], dtype: DType
 ) -> ArrayOperand:
-    """The images by both maps, computed in a dtype; fewer rows come first."""
+    """The images resampled by both maps, in a dtype; the axis that leaves fewer rows comes first."""
     (value,), source = node.outputs, images
     if node.inputs[0].dtype is not dtype:
         source = converted(w, images, node.inputs[0].dtype, dtype)
@@ -133,7 +134,7 @@ def _along(
     """One map along an axis."""
     kind, shape = source.kind, source.shape
     outer, inner = math.prod(shape[:axis]), math.prod(shape[axis + 1 :])
-    # An element with weight 0 may have any index.
+    # The index of a tap with weight 0 is arbitrary.
     indices = np.clip(taps.indices.astype(np.int64), 0, taps.size - 1)
     tables = [constant(indices), constant(taps.weight.astype(dtype.numpy))]
     pointers = [w.pointer(h) for h in (source, *tables)]
@@ -149,7 +150,7 @@ def _along(
 
 
 def _mapping(name: str, kind: Kind, between: bool) -> Code:
-    """A kernel of new rows: sums of old ones with weights, or what is between two."""
+    """A kernel of new rows: weighted sums of old ones, or interpolations between two."""
     code = Code(name, entry.KERNEL, "internal void")
     source, indices, weights = (
         code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in range(3)

@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from intaglio.opdef.late import OpReference
     from intaglio.opdef.op import Op
 
-# A function of the writer, a node and the values of the node's inputs that gives those of its
+# A function of the lowering, a node and the operands of its inputs that returns those of its
 # outputs (`function.Rule`), by the name of the op.
 LOWERINGS: dict[str, Callable[..., list[Any]]] = {}
 F = TypeVar("F", bound=Callable[..., list[Any]])
 
 
 def lowering(*ops: Op | OpReference) -> Callable[[F], F]:
-    """Says that a function writes the code of these ops.
+    """Registers a function as the lowering of ops.
 
     Raises ValueError for an op that has a lowering already.
     """

@@ -1,4 +1,4 @@
-"""Running sums and products along an axis, and where the largest element is."""
+"""Scans along an axis (cumulative sums and products), and the index of the largest element."""
 
 from __future__ import annotations
 
@@ -105,13 +105,13 @@ def _running_total(
 
 
 class _Running:
-    """Writes the kernel of a running total: along columns, or along contiguous rows."""
+    """Emits the kernel of a scan: along columns, or along contiguous rows."""
 
     def __init__(self, name: str, step: _Step, kind: Kind, exclusive: bool, reverse: bool) -> None:
         self.code = Code(name, entry.KERNEL, "internal void")
         self.source, self.target = (self.code.load("ptr", p, 8) for p in ("%ins", "%outs"))
         self.dims = entry.load_dims(self.code, DIMS)
-        # 16-bit floats are added up as float32.
+        # 16-bit floats are added as float32.
         self.kind, self.wide = kind, FLOAT if kind.short else kind
         self.step, self.exclusive, self.reverse = step, exclusive, reverse
         self.lanes = max(jit.WIDTH // self.wide.width, 1)
@@ -148,7 +148,7 @@ class _Running:
         self._scan(width, read, write)
 
     def _rows(self, first: str) -> None:
-        """A lane for each of several rows; after the last row its lane is repeated."""
+        """A lane for each of several rows; the last row is repeated in lanes beyond it."""
         code, kind, lanes = self.code, self.kind, self.lanes
         memory, vector = VectorMemory(code, lanes), f"<{lanes} x i64>"
         last = code.splat(lanes, "i64", code.integer("sub", "%to", 1))
@@ -171,7 +171,7 @@ class _Running:
     def _scan(
         self, width: int, read: Callable[[str], str], write: Callable[[str, str], None]
     ) -> None:
-        """The totals of vectors that are read and written by their position along the axis."""
+        """The scan of vectors that are loaded and stored by their position along the axis."""
         code, kind, wide = self.code, self.kind, self.wide
         s, step = Functions(code, width, 1), self.step
         whole = wide.letter not in "fc"
@@ -201,7 +201,7 @@ class _Running:
 
 @lowering(raw.ArgMax, raw.ArgMin)
 def arg_extreme(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """ArgMax and ArgMin: the first of several; NaNs are passed over."""
+    """ArgMax and ArgMin: the first of equal elements; NaNs are ignored."""
     source, at, dims = _along(node, inputs)
     kind = Kind("i8", 8, "u") if source.kind == BOOL else source.kind
     if kind.letter == "c":
@@ -232,7 +232,8 @@ def _finding_short(name: str, kind: Kind, result: Kind, greatest: bool, length: 
 
 
 class _Finder:
-    """Writes the kernel: the best so far and its index in each lane, the first of equal ones."""
+    """Emits the kernel: the best element so far and its index in each lane, the first of equal
+    ones."""
 
     def __init__(self, name: str, kind: Kind, result: Kind, greatest: bool) -> None:
         self.code = Code(name, entry.KERNEL, "internal void")
@@ -342,7 +343,7 @@ class _Finder:
 
 
 class _ShortFinder(_Finder):
-    """The same for rows of few elements, every lane with a row of its own."""
+    """The same for short rows, one row in each lane."""
 
     def __init__(self, name: str, kind: Kind, result: Kind, greatest: bool, length: int) -> None:
         super().__init__(name, kind, result, greatest)

@@ -1,4 +1,4 @@
-"""Graphs while they are written, and what is noted of their nodes."""
+"""Graphs during lowering, and notes on the code of their nodes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from intaglio.native.lowering.operands import ArrayOperand, Variable
 
 
 class Note(NamedTuple):
-    """What a node became: `how` is nothing for values in registers, or for no code at all."""
+    """The code of a node: `how` is "" for values in registers, or for no code at all."""
 
     depth: int
     node: Node
@@ -19,14 +19,14 @@ class Note(NamedTuple):
 
 
 class Scope:
-    """A graph that is being written: what its values are, and when each is used last."""
+    """A graph during lowering: the operands of its values, and the last use of each."""
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.values: dict[int, Any] = {}
-        # Where outputs of the graph are best written, by the ids of values.
+        # The preferred pointers of outputs of the graph, by the ids of values.
         self.targets: dict[int, str] = {}
-        # The variables in whose memory some of them are.
+        # The variables whose memory contains some of them.
         self.assigned: dict[int, Variable] = {}
         self.at = 0
         self.last: dict[int, int] = {id(v): len(graph.nodes) for v in graph.outputs}
@@ -39,10 +39,10 @@ class Scope:
                     self.ends.setdefault(index, []).append(id(value))
 
     def define(self, node: Node, inputs: Sequence[Any], operands: Sequence[Any]) -> None:
-        """Notes what a node's outputs are.
+        """Records the operands of a node's outputs.
 
-        Raises AssertionError for one of another shape than the node's, or that is in the memory of an
-        input and does not hold it: its users would read overwritten memory.
+        Raises AssertionError for one of another shape than the node's, or one in the memory of an
+        input without a reference to it: its users would read overwritten memory.
         """
         for value, operand in zip(node.outputs, operands, strict=True):
             self.values[id(value)] = operand

@@ -19,7 +19,7 @@ from intaglio.opdef import raw
 
 DIMS = ("rows", "length", "count", "halvings")
 PLACE = Kind("i32", 32, "i")
-# Lengths that places of 32 bits hold, doubled.
+# The most elements of a row: positions of 32 bits are doubled.
 MAX_LENGTH = 1 << 30
 
 
@@ -52,9 +52,9 @@ def _searching(name: str, kind: Kind, result: Kind, after: bool) -> Code:
 
 
 class _Search:
-    """Writes the kernel: the steps of C++'s `lower_bound` and `upper_bound` without a branch.
+    """Emits the kernel: the steps of C++'s `lower_bound` and `upper_bound` without a branch.
 
-    So rows with NaN, or out of order, have the kernel's insertion points too.
+    So rows with NaN, or unsorted ones, have the same insertion points as in the op's kernel.
     """
 
     def __init__(self, name: str, kind: Kind, result: Kind, after: bool) -> None:
@@ -96,7 +96,7 @@ class _Search:
         return self.s.converted(Lanes(self.kind, (name,)), self.wide)
 
     def _searched(self, row: str, value: Lanes, mask: str) -> Lanes:
-        """Where the values are put in: the row is halved as often as its longest half needs."""
+        """The insertion points: every search halves the row as often as the longest one."""
         code, s = self.code, self.s
         kind = f"<{self.lanes} x i32>"
         length = self._splat(self.dims["length"])
@@ -120,7 +120,7 @@ class _Search:
         return self.code.let(f"lshr <{self.lanes} x i32> {x.names[0]}, splat (i32 1)")
 
     def _precedes(self, element: Lanes, value: Lanes) -> Lanes:
-        """Whether an element comes before where a value is put in."""
+        """True if an element is before the insertion point of a value."""
         s = self.s
         return s.logical_not(s.lt(value, element)) if self.after else s.lt(element, value)
 

@@ -1,8 +1,8 @@
-"""The largest elements of short rows, as of windows of a picture: every lane has a row of its own.
+"""The largest elements of short rows, as of windows of a picture, one row in each lane.
 
-Every pair of elements is compared once, which gives each its position among the others: so many come
-before it. Elements are stored where their position is. Nothing is moved in between, and equal elements keep
-their order.
+Every pair of elements is compared once, which counts the elements before each: its position among
+the results. Elements are stored at their positions. Nothing is moved in between, and equal elements
+keep their order.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from intaglio.native.vector_math.functions import Functions
 
 # Longer rows have too many pairs.
 MAX_LENGTH = 16
-# Rows from which on there are vectors of them.
+# The least rows for vectors of them.
 MIN_ROWS = 8
 PLACE = Kind("i32", 32, "i")
 
@@ -52,7 +52,7 @@ class _Writer:
         return code
 
     def _rows(self, row: str, mask: str) -> None:
-        """Reads, ranks and stores a vector of rows."""
+        """Loads, ranks and stores a vector of rows."""
         code = self.code
         start = code.at(self.kind.memory, self.source, code.integer("mul", row, self.length))
         read = self.memory.read_apart(self.kind, start, self.length, mask)
@@ -65,7 +65,7 @@ class _Writer:
             self._store(i, read[i], position, targets, mask)
 
     def _positions(self, elements: Sequence[Lanes]) -> list[Lanes]:
-        """How many elements of its row come before each."""
+        """The number of elements of its row that come before each."""
         s = self.s
         x = [s.converted(e, self.wide) for e in elements]
         numbers = [s.logical_not(s.isnan(e)) if self.wide.letter == "f" else None for e in x]
@@ -74,7 +74,7 @@ class _Writer:
         positions = [s.const(i, zero) for i in range(self.length)]
         for j in range(self.length):
             for i in range(j):
-                # Element j is taken to come after i, which is before it.
+                # Element j comes after an equal element i < j.
                 before = s.logical_not(s.le(x[j], x[i]))
                 number = numbers[j]
                 if number is not None:  # NaN comes last
@@ -86,7 +86,7 @@ class _Writer:
     def _store(
         self, index: int, value: str, position: Lanes, targets: Sequence[str], mask: str
     ) -> None:
-        """Stores the elements of a column, and its number, where their positions are."""
+        """Stores the elements of a column, and its index, at their positions."""
         code, s = self.code, self.s
         within = Lanes(BOOL, (mask,)) if mask else None
         if self.count < self.length:

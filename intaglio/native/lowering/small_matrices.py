@@ -27,7 +27,8 @@ WHAT = {
 
 @lowering(*WHAT)
 def factorised(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """Guarded: what LAPACK may refuse, or has no defined result, is left to the interpreter if there is one."""
+    """Guarded: what LAPACK may reject, or has no defined result, is left to the interpreter if
+    there is one."""
     kind, shape = inputs[0].kind, inputs[0].shape
     if kind.letter != "f" or kind.short:
         raise Unsupported(f"{node.op.name} of {node.outputs[0].dtype.name}")

@@ -1,7 +1,7 @@
-"""Tensor lists of a native function: elements of one shape in one piece of memory.
+"""Tensor lists of a native function: elements of one shape in one block of memory.
 
-A dead list is changed in place, as a loop-carried one always is;
-another is copied first, so that lists behave as values.
+A list without later users is updated in place, as a loop-carried one always is; another is copied
+first, so that lists have value semantics.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import raw
 from intaglio.ops.control_flow.tensor_list import dims_of_form
 
-# Memory is taken for lists whose length is not known: pages that are not touched cost nothing.
+# The memory for lists of unknown length: pages that are not touched cost nothing.
 MAX_BYTES = 1 << 25
 MAX_LIST_CAPACITY = 1 << 16
 MAX_LIMITED_BYTES = 1 << 28
@@ -92,16 +92,16 @@ class ListOperand(Operand):
         self.owned = owned
         self.declared = declared
         self.tight = False
-        # The bytes from element to element, if these are parts of larger ones.
+        # The stride of the elements in bytes, if they are parts of larger ones.
         self.apart = 0
         # The offset of its size in the function's memory, if the list is a result.
         self.counted = 0
-        # Where the next element is to be, if it is written there before it is pushed.
+        # The pointer of the next element, if it is written there before it is pushed.
         self.next = ""
 
     @property
     def form(self) -> tuple[Any, ...]:
-        """What interchangeable lists have in common."""
+        """The key that interchangeable lists share."""
         return self.kind, self.element, self.declared
 
     @property
@@ -110,7 +110,7 @@ class ListOperand(Operand):
         return ArrayOperand(self.kind, self.element).bytes
 
     def like(self, size: str, owned: bool | None = None) -> ListOperand:
-        """The same elements, or more or fewer of them."""
+        """The same elements with another size."""
         kept = self.owned if owned is None else owned
         operand = ListOperand(
             self.kind,
@@ -126,7 +126,8 @@ class ListOperand(Operand):
         return operand
 
     def finish(self, w: FunctionLowering) -> None:
-        """Writes down how many elements the caller finds in a block of this list alone."""
+        """Stores the number of elements for the caller, who finds them in a block of this list
+        alone."""
         if not self.owned or not _begins_block(w, self):
             copy = copied(w, self)
             self.pointer, self.blocks = copy.pointer, copy.blocks
@@ -136,15 +137,15 @@ class ListOperand(Operand):
 
     @property
     def copy_key(self) -> tuple[Any, ...]:
-        """What copies of the list have in common."""
+        """The key that copies of the list share."""
         return self.element, self.size, self.kind
 
     def elsewhere(self, w: FunctionLowering) -> ListOperand:
-        """A copy in memory of the plan, of which there may be several users."""
+        """A copy in memory of the plan, which may have several users."""
         return copied(w, self).borrowed()
 
     def borrowed(self) -> ListOperand:
-        """The list for a user that must not change it."""
+        """The list for a user that must not update it."""
         return self.like(self.size, owned=False)
 
     def address_of(self, w: FunctionLowering, index: str) -> str:
@@ -155,7 +156,7 @@ class ListOperand(Operand):
     def join(
         self, w: FunctionLowering, blocks: Sequence[str], values: Sequence[ListOperand]
     ) -> ListOperand:
-        """The list that one of several branches gives."""
+        """The list of the branch that was taken."""
         if any(v.pointer != self.pointer or v.form != self.form for v in values):
             raise Unsupported("branches that give unlike lists")
         phi = w.code.phi("i64")
@@ -166,14 +167,14 @@ class ListOperand(Operand):
 
 
 def _begins_block(w: FunctionLowering, operand: ListOperand) -> bool:
-    """True if the caller finds the elements where a block of the function's memory begins."""
+    """True if the elements start where a block of the function's memory starts."""
     if len(operand.blocks) != 1 or operand.blocks[0].offset == OUTSIDE:
         return False
     return operand.pointer == w.within(w.memory, operand.blocks[0].offset)
 
 
 class CarriedList:
-    """A list that a loop hands from one iteration to the next: it stays where it is, only its size changes."""
+    """A loop-carried list: it is updated in place, only its size changes."""
 
     next = ""
 
@@ -205,12 +206,12 @@ class CarriedList:
         self.same = False
 
     def head(self) -> ListOperand:
-        """The list at the beginning of an iteration."""
+        """The list at the start of an iteration."""
         self.phi = self.w.code.phi("i64")
         return self.list.like(self.phi.name, owned=self.changed)
 
     def iteration(self, result: Value) -> tuple[str, ...]:
-        """What the next iteration begins with. Raises Unsupported for a list that was copied."""
+        """The incoming size for the next iteration. Raises Unsupported for a list that was copied."""
         if not isinstance(result, ListOperand) or result.pointer != self.list.pointer:
             raise Unsupported("a loop that makes another list in each iteration")
         if result.form != self.list.form:
@@ -223,8 +224,8 @@ class CarriedList:
         self.w.code.arrive(self.phi, (self.list.size, before), (names[0], back))
 
     def after(self, head: ListOperand) -> ListOperand:
-        """The list when the loop is over."""
-        # A copy: where the head's next element is to be was computed within the loop.
+        """The list after the loop."""
+        # A copy: the pointer of the head's next element was computed within the loop.
         found = self.list if self.same else head.like(head.size)
         found.tight = self.tight or found.tight
         return found
@@ -264,7 +265,7 @@ def new_list(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value
 def _limited(
     w: FunctionLowering, kind: Kind, element: tuple[int, ...], declared: Declared
 ) -> ListOperand:
-    """An empty list with capacity for all that may be pushed to it."""
+    """An empty list with capacity for its limit."""
     each, limit = ArrayOperand(kind, element).bytes, int(declared.limit)
     if not each or limit * each > MAX_LIMITED_BYTES:
         raise Unsupported("a list whose limit is large")
@@ -293,7 +294,7 @@ def _new(
 
 
 def clear(w: FunctionLowering, pointer: str, count: int | str) -> None:
-    """Makes bytes zero."""
+    """Fills bytes with zeros."""
     w.code.zero(pointer, str(count))
 
 
@@ -309,7 +310,7 @@ def zeros(w: FunctionLowering, operand: ListOperand) -> ListOperand:
 
 
 def copied(w: FunctionLowering, operand: ListOperand) -> ListOperand:
-    """A list of its own with the same elements."""
+    """A copy of the list."""
     if operand.apart:
         raise Unsupported("a copy of a list whose elements lie apart")
     found = _allocate_like(w, operand)
@@ -327,7 +328,7 @@ def _allocate_like(w: FunctionLowering, operand: ListOperand) -> ListOperand:
 
 def _of_capacity(w: FunctionLowering, operand: ListOperand, capacity: int) -> ListOperand:
     """Memory for a list of so many elements at most."""
-    # Elements of one index shall not compete for the same lines of the cache.
+    # Elements of one index in several lists should not map to the same cache sets.
     pointer, block = w.allocate_bytes(capacity * operand.bytes + GAP_BYTES)
     return ListOperand(
         operand.kind, operand.element, pointer, operand.size, capacity, [block], operand.declared
@@ -347,7 +348,7 @@ def allocated(w: FunctionLowering, operand: ListOperand) -> ListOperand:
 
 
 def _element(w: FunctionLowering, dims: Any, value: SymbolicTensor) -> tuple[int, ...]:
-    """The shape of a list's elements: as declared, or as those that are put into it."""
+    """The shape of a list's elements: as declared, or of a value that is put into it."""
     if not shapes.known(dims):
         dims = element_of(w.scopes[-1].graph, value)[1]
     return known(dims)
@@ -387,7 +388,7 @@ def from_tensor(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Va
 def _owned_list(
     w: FunctionLowering, node: Node, operand: ListOperand, grows: bool = False
 ) -> ListOperand:
-    """The list to be changed: the same if it has no other users, else a copy."""
+    """The list to be updated: the same if it has no other users, else a copy."""
     scope = w.scopes[-1]
     last = scope.last[id(node.inputs[0])] == scope.at
     if operand.owned and last and not (operand.tight and grows):
@@ -445,7 +446,7 @@ def push(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 
 def _address_of_next(w: FunctionLowering, operand: ListOperand) -> str:
     """The pointer of a pushed element; guarded by capacity and limit."""
-    # Below no limit, as an unsigned number, is every size.
+    # No limit is -1, which as an unsigned number is above every size.
     w.guard(w.code.integer("icmp ult", operand.size, operand.capacity))
     if operand.declared.limit != "-1":
         w.guard(w.code.integer("icmp ult", operand.size, operand.declared.limit))
@@ -466,7 +467,7 @@ def dests_in_state(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> 
             continue
         if users_of[0].op is not raw.TensorListPushBack or any(v is handle for v in body.outputs):
             continue
-        if users.get(id(users_of[0].outputs[0])):  # which might change the element again
+        if users.get(id(users_of[0].outputs[0])):  # a user might update the element
             continue
         item = users_of[0].inputs[1]
         if (
@@ -483,7 +484,7 @@ def dests_in_state(w: FunctionLowering, body: Graph, state: Sequence[Value]) -> 
 @lowering(raw.AddN)
 @takes(ListOperand)
 def added(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
-    """AddN of lists; elements never set are zeros."""
+    """AddN of lists; elements that were never set are zeros."""
     first, *others = inputs
     if not all(isinstance(h, ListOperand) for h in inputs):
         raise Unsupported(node.op.name)
@@ -526,7 +527,7 @@ def resized(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]
 def _element_at(
     w: FunctionLowering, node: Node, value: SymbolicTensor, operand: ListOperand, index: str
 ) -> ArrayOperand:
-    """An element in place, or a copy if the list may change while it is used."""
+    """An element in place, or a copy if the list may be updated while it is used."""
     _fits(operand, value.dtype, value.dims)
     there = ArrayOperand(operand.kind, operand.element, pointer=operand.address_of(w, index))
     if there.small:
@@ -539,12 +540,12 @@ def _element_at(
     return element
 
 
-# Ops that give a list with the elements where they are.
+# Ops that return a list whose elements are in the same memory.
 SHARING = (raw.TensorListPopBack, raw.Identity)
 
 
 def _stays(graph: Graph, node: Node, value: SymbolicTensor) -> bool:
-    """True if nothing in the graph changes the list that a node reads, nor the others it is part of.
+    """True if nothing in the graph updates the list that a node reads, nor lists that contain it.
 
     A result of the graph may be kept for longer.
     """
@@ -564,7 +565,7 @@ def pushed(body: Graph, index: int) -> bool:
 
 
 def only_read(graph: Graph, value: SymbolicTensor) -> bool:
-    """True if nothing in the graph changes a list, or one that shares its elements."""
+    """True if nothing in the graph updates a list, or one that shares its elements."""
     return _only(graph, value, lambda user: user.op in SHARING)
 
 
@@ -581,7 +582,7 @@ def never_grows(graph: Graph, value: SymbolicTensor) -> bool:
 
 
 def _only(graph: Graph, value: SymbolicTensor, allowed: Callable[[Node], bool]) -> bool:
-    """True if only such ops, and readers, take a list or what they make of it."""
+    """True if only such ops, and readers, use a list or lists derived from it."""
     handles = [value]
     while handles:
         handle = handles.pop()
@@ -624,9 +625,9 @@ def length(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 
 
 class Rows(Operand):
-    """The elements of a list as a tensor of as many rows as it has at run time.
+    """The elements of a list as a tensor whose number of rows is dynamic.
 
-    Nothing but a function's results takes it: every other operand has a shape that is known.
+    It can only be a result of the function: every other operand has a static shape.
     """
 
     __slots__ = ("blocks", "counted", "list")
@@ -639,7 +640,7 @@ class Rows(Operand):
         self.counted = 0
 
     def finish(self, w: FunctionLowering) -> None:
-        """Writes down how many they are. Raises Unsupported for another list's memory."""
+        """Stores their number. Raises Unsupported for another list's memory."""
         if len(self.blocks) != 1:
             raise Unsupported("rows of a list that is somebody else's")
         pointer, block = w.allocate_bytes(8)
@@ -660,7 +661,7 @@ def stack(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     if count < 0:
         last = w.scopes[-1].last[id(node.inputs[0])] == w.scopes[-1].at
         there = allocated(w, operand)
-        # Rows begin where their block does. A list that is changed later must not take them with it.
+        # Rows start where their block does. They are a copy if the list is updated later.
         first = not there.blocks or _begins_block(w, there)
         rows = w.retain(there) if operand.owned and last and first else copied(w, operand)
         return [Rows(rows)]

@@ -1,8 +1,8 @@
-"""The largest elements of rows, from large to small, and their indices.
+"""The largest elements of rows, in descending order, and their indices.
 
-Of equals the first comes first, and NaN comes last. Few are kept in order while the row is read;
-where many are requested the indices of the whole row are sorted by radix, byte by byte. Short rows are
-ranked side by side (`short_top_k.py`).
+Equal elements keep their order, and NaN comes last. For few results a sorted buffer is updated
+while the row is read; for many the indices of the whole row are sorted by radix, byte by byte.
+Short rows are ranked in vectors (`short_top_k.py`).
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.runtime import entry
 from intaglio.native.vector_math.functions import Functions
 
-# Steps, as measured: of keeping an element in order for each of those before it, and of a pass by a
-# byte, for an element and for the counts.
+# Measured costs: of an insertion for each element of the buffer, and of a radix pass for an element
+# and for the counts.
 INSERTION_STEP, RADIX_STEP, RADIX_COUNTS = 13, 3, 130
 # Bytes for an element that is being sorted: a number and an index, twice; and for all together.
 BYTES_PER_PAIR, MAX_SORT_BYTES = 32, 1 << 27
@@ -32,7 +32,7 @@ DIMS = ("rows", "length", "count")
 
 
 def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
-    """TopKV2 of a count that is known."""
+    """TopKV2 of a constant count."""
     source, count = inputs
     if count.known is None or count.shape or not source.shape:
         raise Unsupported("TopKV2 of a count that is data")
@@ -63,7 +63,7 @@ def top_k(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOpera
 
 
 def _written(few: bool) -> Callable[..., Code]:
-    """What writes the kernel that keeps the best in order, or the one that sorts."""
+    """The function that emits the kernel with a sorted buffer (`few`), or the one that sorts."""
 
     def write(name: str, kind: Kind, index_kind: Kind) -> Code:
         writer = _TopKBuilder(name, kind, index_kind)
@@ -73,7 +73,7 @@ def _written(few: bool) -> Callable[..., Code]:
 
 
 def keeps_in_order(k: int, length: int, size: int) -> bool:
-    """True if keeping the best of a row in order, element by element, is faster than sorting it.
+    """True if a sorted buffer of the best elements is faster than sorting the row.
 
     Of a random row k (1 + log(length / k)) elements are ever among the best.
     """
@@ -82,7 +82,7 @@ def keeps_in_order(k: int, length: int, size: int) -> bool:
 
 
 class _TopKBuilder:
-    """Writes the kernels."""
+    """Emits the kernels."""
 
     def __init__(self, name: str, kind: Kind, index_kind: Kind) -> None:
         self.code = Code(name, entry.KERNEL, "internal void")
@@ -105,7 +105,7 @@ class _TopKBuilder:
         return s.converted(Lanes(self.kind, (vector,)), self.wide)
 
     def _better(self, s: Functions, x: Lanes, y: Lanes) -> Lanes:
-        """Whether x precedes y in the result, where y precedes it in the row."""
+        """True if x precedes y in the result, where y precedes it in the row."""
         larger = s.gt(x, y)
         if self.wide.letter != "f":
             return larger
@@ -118,7 +118,7 @@ class _TopKBuilder:
     # -- few ---------------------------------------------------------------------------
 
     def few(self) -> Code:
-        """Keeps the best so far in the results, in order."""
+        """Keeps the best elements so far in the results, sorted."""
         code, dims = self.code, self.dims
         values, indices = self._out(0), self._out(1)
         count, length = dims["count"], dims["length"]
@@ -156,7 +156,7 @@ class _TopKBuilder:
                 self._insert(row, best, where, i, last)
 
     def _insert(self, row: str, best: str, where: str, at: str, last: str) -> None:
-        """Puts an element among the first `last` of the best; those after it move on."""
+        """Inserts an element into the first `last` of the best; those after it are shifted."""
         code, one = self.code, self.one
         x = self._load(one, row, at)
         with code.carrying("0", last, 1, ("i64", "0")) as state:
@@ -188,7 +188,7 @@ class _TopKBuilder:
     # -- many --------------------------------------------------------------------------
 
     def many(self) -> Code:
-        """Radix sort of a row's indices by keys that grow as elements get worse."""
+        """Radix sort of a row's indices by keys that increase as elements get smaller."""
         code, dims = self.code, self.dims
         values, indices, operand = (self._out(i) for i in range(3))
         count, length = dims["count"], dims["length"]
@@ -216,11 +216,11 @@ class _TopKBuilder:
         return code
 
     def _worse(self, x: Lanes) -> str:
-        """An element as a number without sign, that is greater for what comes later."""
+        """The unsigned key of an element: greater for elements that come later."""
         s, wide = self.one, self.wide
         transposed = Kind(f"i{wide.bits}", wide.bits, "i")
         if wide.letter == "f":
-            bits = s.bits(s.add(x, s.const(0, x)))  # there is one zero
+            bits = s.bits(s.add(x, s.const(0, x)))  # both zeros are equal
             most = 2 ** (wide.bits - 1) - 1
             positive = s.bit_and(s.invert(bits), s.const(most, bits))
             bits = s.select(s.lt(bits, s.const(0, bits)), bits, positive)

@@ -1,9 +1,9 @@
 """Variables of a native function: read without a copy, and written in place.
 
-The caller passes pointers to a variable's value and to the new one, which are the same
-memory unless the old value has other references. An assignment therefore may overwrite what a
-read has returned, and views of it that other ops have returned. All of these hold the
-variable's block, and those that are used after the assignment are copied before it.
+The caller passes pointers to a variable's value and to the new one, which are the same memory
+unless the old value has other references. An assignment may therefore overwrite the result of a
+read, and views of it. All of these reference the variable's block, and those that are used after
+the assignment are copied before it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Value = Any
 
 
 def copy_to_target(w: FunctionLowering, variable: Variable) -> None:
-    """Copies a variable's value to the target of the new one, which then need not be written."""
+    """Copies a variable's value to the target of the new one, elements of which are then written."""
     size = ArrayOperand(*_contents(variable)).bytes
     elsewhere = w.code.let(f"icmp ne ptr {variable.pointer}, {variable.target}")
     with w.code.when(elsewhere):
@@ -112,7 +112,7 @@ def assign(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
 
 
 def written(w: FunctionLowering, variable: Value) -> ArrayOperand:
-    """The value of a variable of which a node is to write elements, where it will be then."""
+    """The value of a variable of which a node writes elements, in the memory of the new value."""
     kind, shape = _contents(variable)
     if not variable.target:
         raise Unsupported("a variable that is written under another handle")
@@ -120,7 +120,8 @@ def written(w: FunctionLowering, variable: Value) -> ArrayOperand:
 
 
 def write_in_place(w: FunctionLowering, variable: Variable) -> None:
-    """Prepares for elements of a variable to be written: the others are in the target then."""
+    """Prepares a variable for writes of elements: its value is copied to the target unless it is
+    there."""
     if variable.pointer != variable.target:
         copy_to_target(w, variable)
     w.written = True
@@ -128,10 +129,11 @@ def write_in_place(w: FunctionLowering, variable: Variable) -> None:
 
 
 def targets(w: FunctionLowering, graph: Graph) -> dict[int, Variable]:
-    """Values that may be computed directly into the variable that they are assigned to, by their ids.
+    """Values that may be computed directly into the variable that they are assigned to, by their
+    ids.
 
-    No node from the one that computes the value on may read the variable before the assignment.
-    Whether other values are in its memory still, `target` checks when the value is written.
+    No node between the one that computes the value and the assignment may read the variable.
+    Whether other values are still in its memory is checked by `target` when the value is computed.
     """
     found: dict[int, Variable] = {}
     positions = {id(n): i for i, n in enumerate(graph.nodes)}
@@ -153,7 +155,8 @@ def targets(w: FunctionLowering, graph: Graph) -> dict[int, Variable]:
 
 
 def target(w: FunctionLowering, value: SymbolicTensor) -> tuple[str, tuple[Block, ...]]:
-    """Where an output of the node is best written, and what holds it there; nothing if anywhere."""
+    """The preferred pointer of an output of the node, and the blocks it references; "" if any will
+    do."""
     scope = w.scopes[-1]
     pointer = scope.targets.pop(id(value), "")
     variable = scope.assigned.get(id(value)) if pointer else None
@@ -166,9 +169,10 @@ def target(w: FunctionLowering, value: SymbolicTensor) -> tuple[str, tuple[Block
 
 
 def _in_use(w: FunctionLowering, variable: Variable, result: SymbolicTensor) -> bool:
-    """True if a live value in a variable's memory would be overwritten by the node that writes `result` there.
+    """True if a live value in a variable's memory would be overwritten by the node that writes
+    `result` there.
 
-    A loop over elements may read what it writes.
+    A loop over elements may overwrite what it reads.
     """
     scope, loop = w.scopes[-1], result.node.op is raw._FusedElementwise
     return any(
