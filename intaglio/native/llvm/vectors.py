@@ -224,7 +224,7 @@ class Builder:
         return self.mul(x, x)
 
     def fma(self, x: Lanes, y: Lanes, z: Lanes) -> Lanes:
-        """x * y + z, rounded once. For approximations; rules of ops have no such step."""
+        """x * y + z, rounded once. For approximations; the rules of ops have no such operation."""
         return self.intrinsic("fma", x, y, z)
 
     def neg(self, x: Lanes) -> Lanes:
@@ -261,7 +261,8 @@ class Builder:
         return self._extreme(self.ge if x.kind == HALF else self.gt, x, y)
 
     def minimum(self, x: Lanes, y: Lanes) -> Lanes:
-        # Of two zeros NumPy and TensorFlow take the first of float16, NumPy the second of others.
+        # Of two zeros NumPy and TensorFlow return the first for float16, NumPy the second for
+        # others.
         return self._extreme(self.le if x.kind == HALF else self.lt, x, y)
 
     def _extreme(self, better: Callable[[Lanes, Lanes], Lanes], x: Lanes, y: Lanes) -> Lanes:
@@ -440,7 +441,8 @@ class Builder:
         return self.each(to, lambda a: f"{word} {old} {a} to {new}", x)
 
     def _truncated(self, x: Lanes, to: Kind) -> Lanes:
-        """Floating-point numbers truncated to integers; out of range they become what x86 instructions give."""
+        """Floating-point numbers truncated to integers; out of range the result is that of the x86
+        instructions."""
         if to.bits < 32:
             return self.converted(self._truncated(x, Kind("i32", 32, "i")), to)
         half = 2.0 ** (to.bits - 1)

@@ -25,7 +25,8 @@ from intaglio.opdef.op import Op
 
 WORD = Kind("i64", 64, "i")
 DIMS = ("outer", "length", "inner")
-# Rows of at most so many elements are searched side by side, if there are so many of them.
+# The longest rows that are searched in vectors, one row in each lane, and the least number of such
+# rows.
 MAX_SHORT_ROW, MIN_SHORT_ROWS = 32, 8
 # The position of an element in a short row.
 PLACE = Kind("i32", 32, "i")
@@ -63,8 +64,8 @@ def _log_of_sum(s: Functions, x: Lanes, y: Lanes) -> Lanes:
 
 
 class _Step(NamedTuple):
-    """What a running total becomes with another element, what changes nothing, and what is before
-    the first; with many instructions one after the other, steps of several rows are taken at a time."""
+    """The combination of a running total and an element; its identity; and the total before the
+    first element. With many dependent instructions, several rows are combined at a time."""
 
     combine: Callable[[Functions, Lanes, Lanes], Lanes]
     neutral: Any

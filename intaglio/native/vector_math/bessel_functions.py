@@ -1,7 +1,7 @@
 """Bessel functions as vector code, by the series of the ops' own kernels.
 
-Up to 8 (modified ones of the second kind: up to 2) they are Chebyshev series, beyond it series in
-1 / x (`ops/math/bessel_functions.py`), in double precision.
+Up to 8 (modified ones of the second kind: up to 2) they are Chebyshev series in x, beyond it series
+in 1 / x (`ops/math/bessel_functions.py`), in double precision.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ from intaglio.ops.math.bessel_series import (
 )
 
 Function = Callable[[Builder, bool, Lanes], Lanes]
-# Up to which modified functions of the second kind are a series in x.
+# The edge up to which modified functions of the second kind are a series in x.
 SECOND_EDGE = 2.0
 
 
 def _joined(s: Builder, size: Lanes, near: Callable[[], Lanes], far: Callable[[], Lanes]) -> Lanes:
-    """`near` up to the edge, what `far` gives beyond it; NaN for NaN."""
+    """`near` up to the edge, `far` beyond it; NaN for NaN."""
     edge = s.const(EDGE, size)
     return pieces(s, s.const(math.nan, size), (s.le(size, edge), near), (s.gt(size, edge), far))
 
@@ -100,7 +100,7 @@ def _second(
 
 
 def _near_zero(s: Builder, x: Lanes) -> tuple[Lanes, Lanes]:
-    """Where a series in x^2 is taken up to the edge, and log(x / 2)."""
+    """x^2 / 2 - 1, the argument of a series up to the edge, and log(x / 2)."""
     half = s.mul(x, s.const(0.5, x))
     return s.sub(s.mul(x, half), s.const(1, x)), log(s, half)
 
@@ -203,7 +203,7 @@ def _y1(s: Builder, short: bool, x: Lanes) -> Lanes:
     return _other(s, short, x, _y1_near, 1)
 
 
-# By the names of the rules' builder.
+# The functions by their names in the rules' builder.
 BESSEL = {
     f"bessel{function.__name__}": in_double_by_precision(function)
     for function in (_i0, _i0e, _i1, _i1e, _j0, _j1, _k0, _k0e, _k1, _k1e, _y0, _y1)

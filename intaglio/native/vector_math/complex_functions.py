@@ -1,7 +1,7 @@
-"""Functions of complex numbers as vector code, from those of their parts in float64.
+"""Functions of complex numbers as vector code, from functions of real numbers in float64.
 
-Branches and signs are those of W. Kahan, Branch cuts for complex elementary functions (1987);
-results for infinities and NaN those of annex G of the C standard, as NumPy and TensorFlow have them.
+Branch cuts and signs are those of W. Kahan, "Branch Cuts for Complex Elementary Functions" (1987);
+results for infinities and NaN those of annex G of the C standard, as in NumPy and TensorFlow.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from intaglio.native.llvm.vectors import DOUBLE, Lanes, Unsupported
 # A builder with the functions of real numbers, and a complex number as its parts.
 Builder = Any
 Parts = tuple[Lanes, Lanes]
-# Beyond this hyperbolic tangents are 1 in float64.
+# Beyond this, hyperbolic tangents are 1 in float64.
 TANH_SATURATION = 20.0
 
 
 def of(s: Builder, name: str, *operands: Lanes) -> Lanes:
-    """A function of complex numbers by its name. Raises Unsupported for one that is not here."""
+    """A function of complex numbers by its name. Raises Unsupported for one without code."""
     formula = FORMULAS.get(name)
     if formula is None:
         raise Unsupported(f"{name} of {operands[0].kind.name}")
@@ -49,7 +49,7 @@ def _conj(s: Builder, z: Parts) -> Parts:
 
 
 def _rotated(function: Callable[[Builder, Parts], Parts]) -> Callable[..., Parts]:
-    """f with which i f(z) is the function of i z: a circular function of a hyperbolic one."""
+    """The circular function of a hyperbolic one: f(z) = -i g(i z), in the branches of g."""
 
     def rotated(s: Builder, z: Parts) -> Parts:
         real, imaginary = function(s, (s.neg(z[1]), z[0]))
@@ -100,7 +100,7 @@ def _log_size(s: Builder, z: Parts) -> Lanes:
 
 
 def log(s: Builder, z: Parts) -> Parts:
-    """The logarithm: of the size, and the angle."""
+    """The logarithm: log |z| and the argument."""
     return _log_size(s, z), s.atan2(z[1], z[0])
 
 
@@ -124,7 +124,7 @@ def expm1(s: Builder, z: Parts) -> Parts:
 
 
 def sqrt(s: Builder, z: Parts) -> Parts:
-    """The root with a real part that is not negative."""
+    """The square root with a real part that is not negative."""
     a, b = z
     half, zero = _const(s, 0.5), _const(s, 0)
     root = s.sqrt(s.fma(half, s.abs(a), s.mul(half, _size(s, z))))
@@ -134,13 +134,13 @@ def sqrt(s: Builder, z: Parts) -> Parts:
     rest = s.select(s.logical_and(s.isinf(b), s.isinf(root)), root, rest)
     right = s.ge(a, zero)
     real, imaginary = s.select(right, root, rest), s.select(right, rest, root)
-    # A number that is none has no side.
+    # NaN is on neither side of the branch cut.
     imaginary = s.select(s.isnan(a), s.select(s.isinf(b), root, a), imaginary)
     return s.select(s.isnan(a), imaginary, real), s.intrinsic("copysign", imaginary, b)
 
 
 def _crossed(s: Builder, growing: Lanes, factor: Lanes, angle: Lanes) -> Lanes:
-    """A product that is nothing, with its sign, where the angle is nothing."""
+    """growing * factor; the angle itself, a zero with its sign, where the angle is zero."""
     return s.select(s.eq(angle, _const(s, 0)), angle, s.mul(growing, factor))
 
 
@@ -207,8 +207,8 @@ def _inside(s: Builder, x: Lanes) -> Lanes:
 
 
 def _half_angle(s: Builder, z: Parts, above: Lanes, beside: Lanes) -> Lanes:
-    """2 atan2(above, beside), the angle of the numbers whose cosine is z; where z is infinite,
-    the angle of z itself."""
+    """2 atan2(above, beside), the real part of the inverse cosine; where z is infinite, the
+    argument of z."""
     infinite = _infinite(s, z)
     y, x = s.select(infinite, z[1], above), s.select(infinite, z[0], beside)
     return s.mul(s.select(infinite, _const(s, 1), _const(s, 2)), s.atan2(y, x))

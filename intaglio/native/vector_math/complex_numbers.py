@@ -1,8 +1,8 @@
 """Complex numbers: the builder of `scalar` rules for interleaved pairs of floats.
 
-LLVM sees a complex number as an integer of twice the bits, which moves like any other element.
-Whoever computes with one takes the vector apart, and puts the parts together again; between two
-steps LLVM finds that nothing is to be done.
+In LLVM a complex number is an integer of twice the bits, which is loaded and stored like any other
+element. Arithmetic deinterleaves the vector and interleaves the results; between two operations
+LLVM removes both.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from intaglio.native.llvm.vectors import (
 )
 from intaglio.native.vector_math import complex_functions
 
-# Beyond this a float64's exponential is near its end, though a part of the complex one may not be.
+# Beyond this, a float64's exponential may overflow where the complex one does not.
 EXP_LIMIT = 700.0
 # NumPy rounds a sum of two products once where the processor has an instruction for it.
 FUSED = jit.HAS_FMA
 
 
 class Complexes(Builder):
-    """A builder whose steps know complex numbers too; what has no complex meaning is Unsupported."""
+    """A builder whose operations support complex numbers; others raise Unsupported for them."""
 
     # -- parts ---------------------------------------------------------------------
 
@@ -46,7 +46,7 @@ class Complexes(Builder):
         return real, imaginary
 
     def complex(self, real: Lanes, imag: Lanes) -> Lanes:
-        """Numbers of their parts."""
+        """Complex numbers from their parts."""
         kind, lanes = complex_of(real.kind), self.lanes
         vector = self.vector(real.kind)
         order = [i // 2 + i % 2 * lanes for i in range(2 * lanes)]
@@ -109,7 +109,8 @@ class Complexes(Builder):
         return self.complex(self.sub(self.mul(a, c), bd), self.add(self.mul(a, d), bc))
 
     def div(self, x: Lanes, y: Lanes) -> Lanes:
-        """Smith's algorithm: numerator and denominator divided by the larger part of the denominator."""
+        """Smith's algorithm: numerator and denominator are divided by the larger part of the
+        denominator."""
         if x.kind.letter != "c":
             return super().div(x, y)
         (a, b), (c, d) = self.parts(x), self.parts(y)
@@ -167,7 +168,7 @@ class Complexes(Builder):
             return self.select(lost, self.const(0, a), product)
 
         real = self.select(flat, self.mul(size, rest), part("cos"))
-        # An infinite number stays infinite where it has no direction.
+        # An infinite number stays infinite where its angle is NaN.
         aimless = self.logical_and(self.isinf(a), self.isnan(real))
         real = self.select(aimless, size, real)
         imaginary = self.select(flat, b, part("sin"))
@@ -180,7 +181,7 @@ class Complexes(Builder):
         return complex_functions.of(self, "sqrt", x)
 
     def _function(self, name: str, x: Lanes) -> Lanes:
-        """One of the functions that are approximated, of real numbers."""
+        """One of the approximated functions, of real numbers."""
         return self.__getattr__(name)(x)
 
     # -- questions, and numbers of another type ----------------------------------------

@@ -1,4 +1,5 @@
-"""Quotients and remainders as vector code: what is not divided by zero stops no processor."""
+"""Quotients and remainders as vector code; callers guard against integer division by zero, which
+traps."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ OPS = (raw.FloorDiv, raw.FloorMod, raw.TruncateDiv, raw.TruncateMod, raw.Mod, ra
 
 
 def divided(s: Functions, op: Op, x: Lanes, y: Lanes) -> Lanes:
-    """One of `OPS`; integers may not be divided by zero."""
+    """One of `OPS`; integers must not be divided by zero."""
     kind = x.kind
     if kind.letter == "c" and op is raw.Div:
         return s.div(x, y)
@@ -69,12 +70,12 @@ def _truncated(s: Functions, x: Lanes, y: Lanes) -> Lanes:
 
 
 def _plain(s: Functions, x: Lanes, y: Lanes) -> Lanes:
-    """Those of 32 bits in float64, which is exact and has vector instructions."""
+    """The quotient of 32-bit integers in float64, which is exact and has vector instructions."""
     kind = x.kind
     if kind.bits > 32:
         sign = "s" if kind.letter == "i" else "u"
         vector = s.vector(kind)
-        # Lanes behind the end of an array are zeros, by which the processor does not divide.
+        # Lanes past the end of an array are zeros, which must not be divisors.
         y = s.select(s.eq(y, s.const(0, y)), s.const(1, y), y)
         return s.each(kind, lambda a, b: f"{sign}div {vector} {a}, {b}", x, y)
     quotient = s.div(s.converted(x, DOUBLE), s.converted(y, DOUBLE))

@@ -1,6 +1,6 @@
-"""Sums, products and quotients with what rounding lost, as pairs of a number and a small rest.
+"""Double-word arithmetic: sums, products and quotients as pairs of a number and its rounding error.
 
-T. J. Dekker, A floating-point technique for extending the available precision (Numerische
+T. J. Dekker, "A floating-point technique for extending the available precision" (Numerische
 Mathematik 18, 1971).
 """
 
@@ -13,7 +13,7 @@ from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Builder, Lanes
 
 
 class Pair(NamedTuple):
-    """The sum of a number and a rest of about its rounding error."""
+    """The sum of a number and a remainder of about its rounding error."""
 
     high: Lanes
     low: Lanes
@@ -60,7 +60,7 @@ def quotient(s: Builder, x: Pair, y: Pair) -> Pair:
 
 
 def in_double(function: Callable[..., Lanes]) -> Callable[..., Lanes]:
-    """A function for float64 as one for float32 as well, where it is rounded once."""
+    """A function for float64, extended to float32: computed in float64 and rounded once."""
 
     def widened(s: Builder, *operands: Lanes) -> Lanes:
         if operands[0].kind != FLOAT:
@@ -74,8 +74,8 @@ def in_double(function: Callable[..., Lanes]) -> Callable[..., Lanes]:
 
 
 def in_double_by_precision(function: Callable[..., Lanes]) -> Callable[..., Lanes]:
-    """`in_double` of a function that is told, before its operands, whether they are float32: its
-    approximations may be shorter then."""
+    """`in_double` of a function whose first argument is True for float32 operands: then its
+    approximations may be shorter."""
 
     def chosen(s: Builder, *operands: Lanes) -> Lanes:
         if operands[0].kind != FLOAT:

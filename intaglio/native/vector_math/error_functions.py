@@ -1,5 +1,5 @@
-"""The error function and its inverse as vector code: its series up to 1, beyond the approximations
-of the ops' own kernels."""
+"""The error function and its inverse as vector code: a Taylor series up to 1, beyond it the
+approximations of the ops' own kernels."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ from intaglio.ops.math.error_functions import ERFC, ERFC_FAR, NDTRI_FAR, NDTRI_M
 
 Ratio = tuple[Sequence[float], Sequence[float]]
 
-# erf(x) = 2/sqrt(pi) (x - x**3/3 + x**5/10 - ...); the first two coefficients in two parts.
+# erf(x) = 2/sqrt(pi) (x - x**3/3 + x**5/10 - ...); the first two coefficients as double words.
 _FIRST = (1.1283791670955126, 1.533545961316588e-17)
 _SECOND = (-0.37612638903183754, 1.3391897206030649e-17)
 _SERIES = [
     2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(20)
 ]
 
-# e ** (a * a) erfc(a) from 0 to 11, fitted with errors of a tenth of the last place of float32.
+# exp(a * a) erfc(a) from 0 to 11, fitted with errors of a tenth of a unit in the last place of
+# float32.
 _SINGLE = (
     (
         0.033539386966450944,
@@ -50,7 +51,7 @@ _SINGLE = (
     ),
 )
 
-# From 3.95 on erf is 1 in float32; from 10.1 on erfc is nothing.
+# From 3.95 on erf is 1 in float32; from 10.1 on erfc underflows.
 ERF = Piecewise(np.vectorize(math.erf), 4.0, {16: Cut(3, 1.375, 5), 8: Cut(1, 0.375, 7)}, near=True)
 SCALED_ERFC = Piecewise(
     np.vectorize(lambda a: math.exp(a * a) * math.erfc(a)),
@@ -72,7 +73,7 @@ def _polynomial(s: Builder, x: Lanes, coefficients: Sequence[float]) -> Lanes:
 
 
 def _inside(s: Builder, x: Lanes) -> Pair:
-    """erf(x) for |x| <= 1, with a rest: 1 - erf(x) loses digits."""
+    """erf(x) for |x| <= 1, as a double word, because 1 - erf(x) cancels."""
     zero = s.const(0, x)
     first, second = (Pair(*[s.const(part, x) for part in parts]) for parts in (_FIRST, _SECOND))
     square = exact_product(s, x, x)
@@ -82,7 +83,7 @@ def _inside(s: Builder, x: Lanes) -> Pair:
 
 
 def _outside(s: Builder, a: Lanes) -> Lanes:
-    """erfc(a) for a >= 1: e ** (-a * a) times a ratio of polynomials."""
+    """erfc(a) for a >= 1: exp(-a * a) times a ratio of polynomials."""
     bounded = s.minimum(a, s.const(40, a))
     near = _ratio(s, s.minimum(bounded, s.const(8, a)), ERFC)
     far = _ratio(s, s.maximum(bounded, s.const(8, a)), ERFC_FAR)
@@ -101,7 +102,7 @@ def erf(s: Builder, x: Lanes) -> Lanes:
     # x + (2/sqrt(pi) - 1) x + ...: the first coefficient itself is not exact enough.
     series = [_FIRST[0] - 1, *_SERIES[1 : 10 if x.kind == FLOAT else 20]]
     near = s.fma(x, horner(s, square, series), x)
-    # From 6 on it is 1; up to 8 one ratio serves.
+    # From 6 on it is 1; up to 8 one ratio is used.
     beyond = s.minimum(s.maximum(a, one), s.const(6, x))
     square = exact_product(s, beyond, beyond)
     tail = exp(s, s.neg(square.high), s.neg(square.low))
@@ -112,18 +113,18 @@ def erf(s: Builder, x: Lanes) -> Lanes:
 
 
 def erfc(s: Builder, x: Lanes) -> Lanes:
-    """1 - erf(x), exact where it is small."""
+    """1 - erf(x), without cancellation where it is small."""
     return _single_erfc(s, x) if x.kind == FLOAT else _double_erfc(s, x)
 
 
 def _single_erfc(s: Builder, x: Lanes) -> Lanes:
-    """For float32: e ** (-a * a) times what is smooth from 0 to where nothing is left."""
+    """For float32: exp(-a * a) times a smooth function, up to where the result underflows."""
     if not entries(x.kind):
         return s.converted(_double_erfc(s, s.converted(x, DOUBLE)), FLOAT)
     a = limited(s, s.abs(x), high=SCALED_ERFC.top)
     square = exact_product(s, a, a)
     power = exp(s, s.neg(square.high), s.neg(square.low))
-    # Rounded once: the power is almost as far off as the result may be.
+    # Rounded once: the exponential alone may have nearly the error that the result may have.
     scaled = SCALED_ERFC.pair(s, a)
     product = exact_product(s, power, scaled.high)
     tail = s.add(product.high, s.fma(power, scaled.low, product.low))
@@ -143,7 +144,7 @@ def _double_erfc(s: Builder, x: Lanes) -> Lanes:
 
 @in_double
 def ndtri(s: Builder, p: Lanes) -> Lanes:
-    """The number below which a standard normal variable falls with probability p."""
+    """The quantile function of the standard normal distribution."""
     zero, one, edge = s.const(0, p), s.const(1, p), math.exp(-2)
     upper = s.gt(p, s.const(1 - edge, p))
     low = s.select(upper, s.sub(one, p), p)
@@ -167,7 +168,7 @@ def ndtri(s: Builder, p: Lanes) -> Lanes:
 
 @in_double
 def erfinv(s: Builder, x: Lanes) -> Lanes:
-    """The number whose error function is x."""
+    """The inverse of the error function."""
     one, half, a = s.const(1, x), s.const(0.5, x), s.abs(x)
     y = ndtri(s, s.mul(s.sub(one, a), half))
     y = s.intrinsic("copysign", s.mul(y, s.const(-math.sqrt(0.5), x)), x)

@@ -1,8 +1,8 @@
 """Exponentials and logarithms as vector code, for float32 and float64.
 
-Each function reduces its argument to a small interval, where a series is summed by Horner's
-rule with fused multiplications. The series are Taylor's: their coefficients explain themselves, and
-on these intervals they need one or two terms more than the best polynomials.
+Each function reduces its argument to a small interval, where a series is summed by Horner's rule
+with fused multiplications. The series are Taylor's, whose coefficients need no table; on these
+intervals they need one or two terms more than the minimax polynomials.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def integer_bits(value: float, kind: Kind) -> int:
 
 
 class _Format:
-    """What the functions need to know of a floating-point format."""
+    """The constants of a floating-point format."""
 
     def __init__(self, kind: Kind) -> None:
         dtype = np.float32 if kind == FLOAT else np.float64
@@ -38,8 +38,8 @@ class _Format:
         # Added to a small number, it leaves the number's integer part in the lowest bits.
         self.magic = 1.5 * 2.0**self.fraction
         self.magic_bits = integer_bits(self.magic, kind)
-        # exp overflows above. Below it has no normal number: a unit more than the logarithm of the
-        # smallest, for what the approximation may lose.
+        # exp overflows above the first. Below the second it has no normal number: one unit in the
+        # last place less than the logarithm of the smallest, for the error of the approximation.
         self.largest_exponent = math.log(float(info.max)) + 0.01
         least = dtype(math.log(self.smallest))
         self.least_exponent = float(least - np.spacing(least))
@@ -72,7 +72,7 @@ def horner(s: Builder, x: Lanes, coefficients: Sequence[float]) -> Lanes:
 
 
 def limited(s: Builder, x: Lanes, low: float = -math.inf, high: float = math.inf) -> Lanes:
-    """x between limits; NaN stays what it is. These are the instructions min and max of x86."""
+    """x clamped to limits; NaN stays NaN. These are the instructions min and max of x86."""
     if low > -math.inf:
         least = s.const(low, x)
         x = s.select(s.gt(least, x), least, x)
@@ -100,10 +100,10 @@ def _power_of_two(s: Builder, k: Lanes, x: Lanes) -> Lanes:
 
 
 def exp(s: Builder, x: Lanes, tail: Any = None, doublings: int = 0) -> Lanes:
-    """e ** (x + tail) times 2 ** doublings; a tail is small beside x.
+    """exp(x + tail) * 2 ** doublings; a tail is small beside x.
 
-    Results below the smallest normal number are 0, as TensorFlow's are: a processor takes a
-    hundred times as long for them, also where the result is rounded to 0.
+    Results below the smallest normal number are 0, as TensorFlow's are: processors take a hundred
+    times as long for subnormal numbers, also where the result is rounded to 0.
     """
     form = _format(x)
     higher = doublings * math.log(2)
@@ -115,7 +115,7 @@ def exp(s: Builder, x: Lanes, tail: Any = None, doublings: int = 0) -> Lanes:
 
 
 def _normal_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
-    """`exp` of an x that is limited to where the result is a normal number, or infinite."""
+    """`exp` of an x that is clamped to where the result is a normal number, or infinite."""
     if x86.has_parts(x.kind):
         return _picked_exp(s, x, tail, doublings)
     form = _format(x)
@@ -126,7 +126,7 @@ def _normal_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
         k = s.add(k, s.const(doublings, k))
     rest = horner(s, r, [1 / math.factorial(n) for n in range(2, form.terms)])
     p = s.add(s.fma(s.mul(r, r), rest, r), s.const(1, r))
-    # Two steps, for 2 ** k itself may be out of range where the result is not.
+    # Two steps, because 2 ** k itself may be out of range where the result is not.
     half = s.shift_right(k, 1)
     p = s.mul(p, _power_of_two(s, half, x))
     return s.mul(p, _power_of_two(s, s.sub(k, half), x))
@@ -135,16 +135,17 @@ def _normal_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
 # The powers of 2 between 1 and 2 that fit into a register, and their rounding errors.
 _SIXTEENTHS = [2.0 ** (n / 16) for n in range(16)]
 _LOST = [power / float(np.float32(power)) - 1 for power in _SIXTEENTHS]
-# (e ** r - 1) / r for |r| <= ln 2 / 32: Taylor's terms, and r**3 / 24 as its nearest multiple of r.
+# (exp(r) - 1) / r for |r| <= ln 2 / 32: Taylor's terms, with r**3 / 24 as the nearest multiple of
+# r.
 _GROWTH = [1.0, 1 / 2 + (math.log(2) / 32) ** 2 / 32, 1 / 6]
 
 
 def _picked_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
-    """`exp` of float32, with sixteenths of powers of 2 from a table: a short series is left."""
+    """`exp` of float32, with 2 ** (k / 16) from a table, so that a short series is enough."""
     form = _format(x)
     magic = s.const(form.magic / 16, x)
     shifted = s.fma(x, s.const(1 / math.log(2), x), magic)
-    # A multiple of 1/16: the table's part of it, and the whole part, by which the result is scaled.
+    # A multiple of 1/16: its fraction indexes the table, the integer part scales the result.
     k = s.sub(shifted, magic)
     part = x86.picked(s, _SIXTEENTHS, s.bits(shifted))
     r = s.fma(k, s.const(-form.ln2_high, x), x)
@@ -153,7 +154,7 @@ def _picked_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
         k = s.add(k, s.const(doublings, x))
     if tail is None:
         y = s.fma(s.mul(part, r), horner(s, r, _GROWTH), part)
-    else:  # processors that have it can use the digits
+    else:  # with a tail, the rounding errors of the table count
         r = s.add(r, tail)
         lost = x86.picked(s, _LOST, s.bits(shifted))
         y = s.fma(part, s.fma(r, horner(s, r, _GROWTH), lost), part)
@@ -161,7 +162,8 @@ def _picked_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
 
 
 def _half_of_expm1(s: Builder, x: Lanes, low: float) -> Lanes:
-    """(e ** x - 1) / 2, for x limited from below; half, for the whole may be out of range."""
+    """(exp(x) - 1) / 2, for x clamped from below; half of it, because the whole may be out of
+    range."""
     form = _format(x)
     k, r = _reduced(s, limited(s, x, low, form.largest_exponent))
     rest = horner(s, r, [1 / math.factorial(n) for n in range(2, form.terms + 1)])
@@ -171,7 +173,7 @@ def _half_of_expm1(s: Builder, x: Lanes, low: float) -> Lanes:
 
 
 def expm1(s: Builder, x: Lanes) -> Lanes:
-    """e ** x - 1, exact for small x."""
+    """exp(x) - 1, without cancellation for small x."""
     form = _format(x)
     y = _half_of_expm1(s, x, -(form.fraction + 3) * math.log(2))
     # Halves of the smallest numbers, and the sign of 0, would be lost.
@@ -179,8 +181,8 @@ def expm1(s: Builder, x: Lanes) -> Lanes:
     return s.select(small, x, s.add(y, y))
 
 
-# tanh(a) / a - 1 as a polynomial in a * a up to _NEAR, and e ** (2 r), whose first terms are 1 and
-# 2 r, up to ln 2 / 4: fitted with errors of a fiftieth of the last place of float32.
+# tanh(a) / a - 1 as a polynomial in a * a up to _NEAR, and exp(2 r), whose first terms are 1 and
+# 2 r, up to ln 2 / 4: fitted with errors of a fiftieth of a unit in the last place of float32.
 _NEAR = 0.55
 _TANH = [
     -0.3333331755914112,
@@ -213,7 +215,7 @@ def tanh(s: Builder, x: Lanes) -> Lanes:
 
 
 def _single_tanh(s: Builder, x: Lanes) -> Lanes:
-    """1 - 2 / (e ** 2|x| + 1) where that loses nothing, for smaller |x| a polynomial."""
+    """1 - 2 / (exp(2|x|) + 1) where that loses nothing, for smaller |x| a polynomial."""
     form, one = _format(x), s.const(1, x)
     most = s.const((form.fraction + 5) * math.log(2) / 2, x)
     a = s.abs(x)
@@ -223,17 +225,18 @@ def _single_tanh(s: Builder, x: Lanes) -> Lanes:
     magic = s.const(form.magic, x)
     k = s.fma(a, s.const(2 / math.log(2), x), magic)
     r = s.fma(s.sub(k, magic), s.const(-math.log(2) / 2, x), a)
-    # Shifted, only the lowest bits of k are left: the exponents are added.
+    # The shift leaves only the lowest bits of k, in the position of the exponent, where they are
+    # added.
     power = s.shift_left(s.bits(k), form.fraction)
     grown = s.floats(s.add(s.bits(horner(s, r, _SQUARED_EXP)), power))
     far = s.sub(one, s.div(s.const(2, x), s.add(grown, one)))
-    # NaN is not greater, and the polynomial keeps it.
+    # NaN does not compare greater, and the polynomial keeps it.
     y = s.select(s.ge(a, s.const(_NEAR, x)), far, near)
     return s.intrinsic("copysign", y, x)
 
 
 def _double_tanh(s: Builder, x: Lanes) -> Lanes:
-    """h / (h + 1) with h = (e ** 2|x| - 1) / 2."""
+    """h / (h + 1) with h = (exp(2|x|) - 1) / 2."""
     one = s.const(1, x)
     most = (_format(x).fraction + 5) * math.log(2) / 2
     a = limited(s, s.abs(x), 0.0, most)
@@ -242,7 +245,7 @@ def _double_tanh(s: Builder, x: Lanes) -> Lanes:
     lost = s.sub(h, s.sub(d, one))
     inverse = s.div(one, d)
     y = s.mul(h, inverse)
-    # One step of Newton's takes back what the sum and the quotient lost by rounding.
+    # One step of Newton's method corrects the rounding errors of the sum and of the quotient.
     left = s.sub(s.fma(s.neg(y), d, h), s.mul(y, lost))
     return s.intrinsic("copysign", s.fma(left, inverse, y), x)
 
@@ -267,7 +270,7 @@ def log(s: Builder, x: Lanes, correction: Any = None) -> Lanes:
         return _picked_log(s, x, correction)
     form = _format(x)
     e, f = log_parts(s, x)
-    # log(1 + f) = 2 artanh(z), z = f / (2 + f), less what f itself has of it already.
+    # log(1 + f) = 2 artanh(z), z = f / (2 + f); f, the first term of the series, is added last.
     z = s.div(f, s.add(f, s.const(2, x)))
     zz = s.mul(z, z)
     series = horner(s, zz, [2 / (2 * n + 3) for n in range(form.log_terms)])
@@ -287,8 +290,9 @@ def log(s: Builder, x: Lanes, correction: Any = None) -> Lanes:
 
 @functools.cache
 def _inverses() -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Inverses of numbers from 3/4 to 3/2, by the highest bits of their fractions, and the logarithms
-    of what they are the inverses of, which are almost float32 themselves. Around 1 it is 1."""
+    """Inverses of numbers from 3/4 to 3/2, by the highest bits of their fractions, and the
+    logarithms of the inverted numbers, which are almost float32 themselves. Around 1 the inverse is
+    1."""
     inverses, logarithms = np.ones(16), np.zeros(16)
     for n in range(16):
         low, high = (1 + (n + i) / 16 for i in (0, 1))
@@ -309,8 +313,8 @@ _NEAR_ONE = [-1 / 2, 1 / 3, -1 / 4, 1 / 5, -1 / 6]
 
 
 def _picked_log(s: Builder, x: Lanes, correction: Any) -> Lanes:
-    """The same in float32, with inverses from a table: where x is no positive number the parts of it
-    make what the logarithm is."""
+    """The logarithm in float32, with inverses from a table. Where x is no positive number, its
+    exponent and significand (`x86`) give the result of IEEE 754."""
     form = _format(x)
     m = x86.significand(s, x)
     e = s.sub(x86.exponent(s, x), x86.exponent(s, m))
@@ -325,10 +329,10 @@ def _picked_log(s: Builder, x: Lanes, correction: Any) -> Lanes:
 
 
 def log1p(s: Builder, x: Lanes) -> Lanes:
-    """log(1 + x), exact for small x."""
+    """log(1 + x), without cancellation for small x."""
     one = s.const(1, x)
     u = s.add(one, x)
-    # What rounding 1 + x lost, as far as it changes the logarithm.
+    # The rounding error of 1 + x, to first order.
     lost = s.div(s.sub(x, s.sub(u, one)), u)
     whole = s.logical_and(s.isfinite(u), s.ne(u, s.const(0, x)))
     y = log(s, u, s.select(whole, lost, s.const(0, x)))

@@ -1,4 +1,4 @@
-"""The builder of `scalar` rules with the functions that are approximated."""
+"""The builder of `scalar` rules with approximated functions."""
 
 from __future__ import annotations
 
@@ -37,21 +37,22 @@ FUNCTIONS: dict[str, Callable[..., Lanes]] = {
     )
 } | bessel_functions.BESSEL | special_integrals.INTEGRALS | incomplete_gamma.ITERATED  # fmt: skip
 
-# Those that are loops.
+# Functions that iterate.
 ITERATED = frozenset(incomplete_gamma.ITERATED.values())
 
-# How they are called: results of eight vectors come back in registers, not in memory.
+# The calling convention: results of eight vectors are returned in registers, not in memory.
 CONVENTION = "x86_regcallcc" if jit.MACHINE == "x86_64" else "fastcc"
-# Vectors that are passed at most: where all 16 registers of a processor without AVX-512 are parameters, LLVM
-# may schedule what needs one more between their copies, finds none and ends the process.
+# The most vectors that are passed: where all 16 registers of a processor without AVX-512 are
+# parameters, LLVM may schedule an instruction that needs one more between their copies, finds none
+# and aborts the process.
 MAX_ARGUMENTS = 8 if jit.MACHINE == "x86_64" and jit.WIDTH < 64 else 16
 
 
 class Functions(Complexes):
     """The builder of `scalar` rules, with a method for each of `FUNCTIONS`.
 
-    Each function is written once in a module and called: what calls cost is nothing beside
-    the function, and a graph that takes many exponentials is compiled as fast as one.
+    Each function is emitted once in a module and called: a call costs little beside the function,
+    and a graph with many exponentials is compiled as fast as one with one.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -86,9 +87,9 @@ class Functions(Complexes):
     def _in_parts(
         self, function: Callable[..., Lanes], operands: tuple[Lanes, ...], most: int
     ) -> Lanes:
-        """A function for at most so many vectors at a time.
+        """A function of at most so many vectors at a time.
 
-        A loop has as many steps as its slowest lane: one at a time is best.
+        A loop has as many iterations as its slowest lane needs: one vector at a time is best.
         """
         names: list[str] = []
         for at in range(0, self.vectors, most):

@@ -1,9 +1,9 @@
 """The logarithm of the gamma function and its derivative as vector code.
 
-The method is that of the ops' own kernels (`ops/math/gamma_functions.py`), in double precision: small
-arguments are moved by the recurrence, those below 1/2 are reflected, large ones have Stirling's
-series (NIST Digital Library of Mathematical Functions, 5.5 and 5.11). All branches but the
-reflection are computed for all elements.
+The method is that of the ops' own kernels (`ops/math/gamma_functions.py`), in double precision:
+small arguments are increased by the recurrence, those below 1/2 are reflected, large ones have
+Stirling's series (NIST Digital Library of Mathematical Functions, 5.5 and 5.11). All branches
+except the reflection are computed for all elements.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def _double_lgamma(at_two: tuple[float, ...]) -> Callable[..., Lanes]:
 
 
 def _from_half(s: Builder, z: Lanes, at_two: tuple[float, ...]) -> Lanes:
-    """lgamma from 1/2 on."""
+    """lgamma for arguments of at least 1/2."""
     one = s.const(1, z)
     # gamma(z) = (z - 1) gamma(z - 1), down to 5/2.
     lowered, product = z, one
@@ -61,7 +61,7 @@ def _from_half(s: Builder, z: Lanes, at_two: tuple[float, ...]) -> Lanes:
         high = s.ge(lowered, s.const(2.5, z))
         lowered = s.select(high, s.sub(lowered, one), lowered)
         product = s.select(high, s.mul(product, lowered), product)
-    # From there relative to the zeros at 1 and 2.
+    # From there on relative to the zeros at 1 and 2.
     low = s.lt(lowered, s.const(1.5, z))
     t = s.sub(lowered, s.select(low, one, s.const(2, z)))
     large = s.ge(z, s.const(ASYMPTOTIC_FROM, z))
@@ -99,7 +99,7 @@ def digamma(s: Builder, x: Lanes) -> Lanes:
 
 
 def _reciprocals(s: Builder, z: Lanes) -> Lanes:
-    """1 / z + 1 / (z + 1) + ... up to where the series serves, as one division."""
+    """1 / z + 1 / (z + 1) + ... up to where the series converges, as one division."""
     one = s.const(1, z)
     product, slope, factor = z, one, z
     for _ in range(1, ASYMPTOTIC_FROM):

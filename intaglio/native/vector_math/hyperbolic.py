@@ -8,15 +8,15 @@ from intaglio.native.llvm.vectors import Builder, Lanes
 from intaglio.native.vector_math.double_word import exact_sum
 from intaglio.native.vector_math.exponentials import exp, horner, log
 
-# Up to here the series of sinh is summed: the difference of exponentials loses digits.
+# Up to here sinh is a Taylor series: the difference of exponentials cancels.
 _SMALL = 1.5
 _SERIES = [1 / math.factorial(2 * n + 1) for n in range(1, 12)]
-# Beyond, 1 is nothing beside x * x.
+# Beyond, 1 is negligible beside x * x.
 _LARGE = 2.0**28
 
 
 def sinh(s: Builder, x: Lanes) -> Lanes:
-    """The hyperbolic sine: h - 1 / (4 h) with h = e ** |x| / 2, its series for small x."""
+    """The hyperbolic sine: h - 1 / (4 h) with h = exp(|x|) / 2; a Taylor series for small x."""
     a = s.abs(x)
     square = s.mul(x, x)
     near = s.fma(s.mul(square, a), horner(s, square, _SERIES), a)

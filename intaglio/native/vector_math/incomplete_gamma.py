@@ -1,8 +1,8 @@
 """The incomplete gamma and beta functions, Hurwitz' zeta function and polygamma as vector code.
 
-The method is that of the ops' own kernels (`ops/math/incomplete_gamma.py`, `gamma_functions.py`), in
-double precision: power series where they converge fast, continued fractions elsewhere. A loop goes on
-while one of its lanes does; the others keep what they had.
+The method is that of the ops' own kernels (`ops/math/incomplete_gamma.py`, `gamma_functions.py`),
+in double precision: power series where they converge fast, continued fractions elsewhere. A loop
+runs while one of its lanes has not converged; the other lanes keep their values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from intaglio.ops.math.gamma_functions import (
 from intaglio.ops.math.gamma_functions import EPS as ZETA_EPS
 from intaglio.ops.math.integral_series import EPS, HUGE, MAX_TERMS, SHORT_EPS, STIRLING, TINY
 
-# Arguments from which on Stirling's series is exact.
+# The least argument for which Stirling's series is exact.
 LARGE = 10.0
 # Terms of the alternating series of the lower function, for x up to 1.
 ALTERNATING_TERMS = 24
@@ -55,7 +55,7 @@ def _density(s: Builder, a: Lanes, x: Lanes) -> Lanes:
 
     def far() -> Lanes:
         gap = s.div(s.sub(x, a), a)
-        # Far below the shape the sum 1 + gap has lost digits that the quotient has.
+        # Far below the shape parameter the sum 1 + gap has lost digits that the quotient has.
         below = s.lt(gap, s.const(-0.5, a))
         away = s.select(below, s.sub(gap, log(s, s.div(x, a))), _off_log(s, gap))
         exponent = s.add(s.mul(a, away), _stirling_rest(s, a))
@@ -66,7 +66,7 @@ def _density(s: Builder, a: Lanes, x: Lanes) -> Lanes:
 
 
 def _going(s: Builder, count: Lanes, moved: Lanes) -> Lanes:
-    """Where a series goes on: as long as it moves, and not for ever."""
+    """True where a series has not converged, up to a maximal number of terms."""
     return s.logical_and(moved, s.lt(count, s.const(MAX_TERMS, count)))
 
 
@@ -125,7 +125,8 @@ def _upper_small(s: Builder, a: Lanes, x: Lanes) -> Lanes:
 
 
 class _Domain:
-    """Arguments as the series take them, where each of them is taken, and what edges have."""
+    """Arguments clamped to the domain of a series, where each series applies, and the values at the
+    edges."""
 
     def __init__(self, s: Builder, a: Lanes, x: Lanes) -> None:
         zero, one = s.const(0, a), s.const(1, a)
@@ -138,12 +139,13 @@ class _Domain:
         self.high = s.logical_not(self.low)
 
     def inside(self, condition: Lanes) -> tuple[Lanes, Lanes]:
-        """The arguments where a condition holds, else some that converge at once."""
+        """The arguments where a condition holds, elsewhere some for which the series converges at
+        once."""
         one = self.s.const(1, self.a)
         return self.s.select(condition, self.a, one), self.s.select(condition, self.x, one)
 
     def with_edges(self, value: Lanes, at_zero: float, far: float) -> Lanes:
-        """The values where an argument is 0, infinite or out of the domain, too."""
+        """The values, with those where an argument is 0, infinite or out of the domain."""
         s, (a, x) = self.s, self._operands
         zero, infinity = s.const(0, a), s.const(math.inf, a)
         shaped = s.gt(a, zero)
@@ -153,13 +155,13 @@ class _Domain:
         edge = s.select(s.logical_and(shaped, s.eq(x, infinity)), end, edge)
         within = s.logical_and(s.gt(x, zero), s.isfinite(x))
         edge = s.select(s.logical_and(s.eq(a, infinity), within), beginning, edge)
-        if at_zero == 0:  # of any shape at all
+        if at_zero == 0:  # whatever the shape parameter is
             edge = s.select(s.eq(x, zero), zero, edge)
         return s.select(self.regular, value, edge)
 
 
 def _tolerance(short: bool) -> float:
-    """What is left out of a sum."""
+    """The relative size of terms that are dropped from a sum."""
     return SHORT_EPS if short else EPS / 4
 
 
@@ -293,7 +295,8 @@ def betainc(s: Builder, short: bool, a: Lanes, b: Lanes, x: Lanes) -> Lanes:
 def _regular_zeta(s: Builder, x: Lanes, q: Lanes) -> Lanes:
     """`zeta` of finite x > 1 and q > 0, by Euler and Maclaurin."""
     one, zero = s.const(1, x), s.const(0, x)
-    enough = s.add(x, s.const(ASYMPTOTIC_FROM, x))  # the series of the rest needs so large numbers
+    # the asymptotic series of the remainder needs such large arguments
+    enough = s.add(x, s.const(ASYMPTOTIC_FROM, x))
     exponent = s.neg(x)
 
     def step(state: Sequence[Lanes]) -> tuple[list[Lanes], Lanes]:
@@ -302,7 +305,7 @@ def _regular_zeta(s: Builder, x: Lanes, q: Lanes) -> Lanes:
         term = s.select(below, power(s, a, exponent), zero)
         total, a = s.add(total, term), s.select(below, s.add(a, one), a)
         count = s.add(count, one)
-        # Where powers are steep the first terms are all there is.
+        # Where powers are steep the first terms are enough.
         flat = s.ge(term, s.mul(s.const(ZETA_EPS, x), total))
         more = s.lt(count, s.const(SUMMED_TERMS, x))
         return [count, a, total], s.logical_and(s.logical_and(below, flat), more)
@@ -321,7 +324,7 @@ def _regular_zeta(s: Builder, x: Lanes, q: Lanes) -> Lanes:
 
 
 def _zeta(s: Builder, x: Lanes, q: Lanes) -> Lanes:
-    """sum of (q + k) ** -x over k = 0, 1, ... for x > 1; below 0 for whole x."""
+    """The sum of (q + k) ** -x over k = 0, 1, ... for x > 1; below 0 for whole x."""
     zero, one, two = s.const(0, x), s.const(1, x), s.const(2, x)
     infinity, nan = s.const(math.inf, x), s.const(math.nan, x)
     whole = s.eq(s.floor(x), x)
@@ -340,7 +343,7 @@ def _zeta(s: Builder, x: Lanes, q: Lanes) -> Lanes:
     even = s.eq(s.floor(half), half)
 
     def reflected() -> Lanes:
-        # The terms below 0 are those from the fraction of -q up to -q, but for their sign.
+        # The terms below 0 are those from the fraction of -q up to -q, except for their sign.
         end = s.select(below, s.add(size, one), one)
         terms = s.sub(_regular_zeta(s, safe_x, part), _regular_zeta(s, safe_x, end))
         return s.add(total, s.select(even, terms, s.neg(terms)))

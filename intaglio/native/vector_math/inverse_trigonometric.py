@@ -1,6 +1,7 @@
 """The inverses of sine, cosine and tangent as vector code.
 
-All are the angle of a point. It is known for some slopes; Taylor's series gives the rest.
+All are the angle of a point, which is the nearest angle of a table plus a Taylor series of the
+difference.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ class _Format(NamedTuple):
     series: list[float]
 
 
-# Slopes with known angles, and from where on each is nearest.
+# The tangents of the table's angles, and the least slope for which each angle is the nearest.
 _SLOPES = (0.5, 1.0)
 _FROM = (0.25, 0.75)
 
@@ -50,9 +51,9 @@ _FORMATS = {
 def _angle(
     s: Builder, y: Lanes, x: Lanes, negative_x: Lanes | None = None, less: Lanes | None = None
 ) -> Lanes:
-    """The angle of a point with x, y >= 0, not both 0; what is left to pi where `negative_x`.
+    """The angle of a point with x, y >= 0, not both 0; pi less the angle where `negative_x`.
 
-    `less` is by how much that is too large, where y < x.
+    `less`, the effect of a rounding error, is subtracted from the angle where y < x.
     """
     form, zero = _FORMATS[x.kind], s.const(0, x)
     steep = s.gt(y, x)
@@ -77,7 +78,7 @@ def _angle(
 def _from_right(
     s: Builder, known: Pair, t: Lanes, rest: Lanes, steep: Lanes, negative_x: Lanes | None
 ) -> Lanes:
-    """known + t + rest; what is left of it to pi / 2 where `steep`, of that to pi where `negative_x`."""
+    """known + t + rest; pi / 2 less that where `steep`, and pi less the result where `negative_x`."""
     half_pi = _FORMATS[t.kind].half_pi
     zero = s.const(0, t)
     base, backward = Pair(zero, zero), steep
@@ -118,7 +119,7 @@ def asin(s: Builder, x: Lanes) -> Lanes:
     a = s.abs(x)
     square = s.fma(s.neg(x), x, s.const(1, x))
     other = s.sqrt(square)
-    # What rounding the root did to the angle, as far as it counts.
+    # The effect of the root's rounding error on the angle, to first order.
     half = s.mul(a, s.const(0.5, x))
     lost = s.mul(s.fma(s.neg(other), other, square), half)
     less = s.select(s.lt(half, s.const(0.25, x)), lost, s.const(0, x))
@@ -136,13 +137,13 @@ def acos(s: Builder, x: Lanes) -> Lanes:
 
 
 def atan2(s: Builder, y: Lanes, x: Lanes) -> Lanes:
-    """The angle in radians of the point (x, y), in all four quarters."""
+    """The angle in radians of the point (x, y), in all four quadrants."""
     zero, one = s.const(0, x), s.const(1, x)
     a, b = s.abs(y), s.abs(x)
     most = s.maximum(a, b)
     infinite = s.const(math.inf, x)
     endless, nowhere = s.eq(most, infinite), s.eq(most, zero)
-    # Infinities are as far as each other; where both are 0 the signs of x and y decide.
+    # Infinities are equal; where both are 0 the signs of x and y decide.
     a = s.select(endless, s.select(s.eq(a, infinite), one, zero), a)
     b = s.select(endless, s.select(s.eq(b, infinite), one, zero), b)
     b = s.select(nowhere, one, b)
@@ -153,7 +154,7 @@ def atan2(s: Builder, y: Lanes, x: Lanes) -> Lanes:
     bits = s.bits(x)
     negative = s.lt(bits, s.const(0, bits))
     angle = _angle(s, a, b, negative)
-    # Far out to the right the angle is the slope.
+    # For large positive x the angle is the slope.
     slope = s.div(a, b)
     flat = s.logical_and(s.lt(slope, s.const(2.0**-60, x)), s.logical_not(negative))
     return s.intrinsic("copysign", s.select(flat, slope, angle), y)

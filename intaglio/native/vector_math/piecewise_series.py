@@ -1,4 +1,4 @@
-"""Chebyshev series and functions of several pieces as vector code.
+"""Chebyshev series and piecewise functions as vector code.
 
 A piece is computed only if one of the lanes is in it.
 """
@@ -9,12 +9,12 @@ from collections.abc import Callable, Sequence
 
 from intaglio.native.llvm.vectors import Builder, Lanes
 
-# Coefficients that a float32 result does not show, relative to the largest one.
+# Coefficients below this, relative to the largest one, do not change a float32 result.
 SHORT_EPS = 2.0**-40
 
 
 def series(s: Builder, t: Lanes, coefficients: Sequence[float], short: bool = False) -> Lanes:
-    """A Chebyshev series by Clenshaw's recurrence; `short`, with what float32 needs of it."""
+    """A Chebyshev series by Clenshaw's recurrence; with `short` only the terms that float32 needs."""
     first, *others = _shortened(coefficients) if short else coefficients
     double, one, two = s.add(t, t), s.const(0, t), s.const(0, t)
     for c in reversed(others):
@@ -29,14 +29,15 @@ def _shortened(coefficients: Sequence[float]) -> Sequence[float]:
 
 
 def where(s: Builder, condition: Lanes, function: Callable[[], Lanes], otherwise: Lanes) -> Lanes:
-    """What a function gives where a condition holds; it is computed if it holds anywhere."""
+    """`function()` where a condition holds, else `otherwise`; computed if the condition holds in
+    any lane."""
     return s.either(
         s.any(condition), lambda: s.select(condition, function(), otherwise), lambda: otherwise
     )
 
 
 def pieces(s: Builder, otherwise: Lanes, *parts: tuple[Lanes, Callable[[], Lanes]]) -> Lanes:
-    """Each function where its condition holds."""
+    """The result of each function where its condition holds, else `otherwise`."""
     for condition, function in parts:
         otherwise = where(s, condition, function, otherwise)
     return otherwise

@@ -1,4 +1,4 @@
-"""Powers as vector code: e ** (y log x), with a logarithm of more digits than a number has."""
+"""Powers as vector code: exp(y log x), with a logarithm of higher precision than the operands."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from intaglio.native.vector_math.double_word import (
 )
 from intaglio.native.vector_math.exponentials import exp, horner, limited, log_parts
 
-# ln 2 in two parts; the multiples of the first by exponents are exact.
+# ln 2 as a double word; the multiples of the first part by exponents are exact.
 _LN2 = (0.6931471805598903, 5.497923018708371e-14)
 _THIRD = (1 / 3, 1.850371707708594e-17)
 _FIFTHS = [1 / (2 * n + 5) for n in range(12)]
 
 
 def _wide_log(s: Builder, x: Lanes) -> Pair:
-    """log x with about ten bits more than a number has, for positive finite x.
+    """log x with about ten bits more than the type has, for positive finite x.
 
     log m = 2 (z + z**3/3 + z**5/5 + ...) with z = (m - 1) / (m + 1).
     """
@@ -39,25 +39,26 @@ def _wide_log(s: Builder, x: Lanes) -> Pair:
 
 
 def _wide_magnitude(s: Builder, a: Lanes, y: Lanes) -> Lanes:
-    """a ** y for positive finite a; anything where it is out of range."""
+    """a ** y for positive finite a; any number where it is out of range."""
     high, low = _wide_log(s, a)
     product = exact_product(s, y, high)
     tail = s.fma(y, low, product.low)
-    # Where the result is infinite or 0 the product's rest is not a number.
+    # Where the result is infinite or 0 the product's remainder is NaN.
     bounded = s.lt(s.abs(product.high), s.const(1000, a))
     return exp(s, product.high, s.select(bounded, tail, s.const(0, a)))
 
 
-# log2((1 + z) / (1 - z)) / z in z * z, and 2 ** r for |r| <= 1/2: their rests are nothing in float32.
+# log2((1 + z) / (1 - z)) / z in z * z, and 2 ** r for |r| <= 1/2; the errors are negligible in
+# float32.
 _LOG2 = [2 / (math.log(2) * (2 * n + 1)) for n in range(7)]
 _EXP2 = [math.log(2) ** n / math.factorial(n) for n in range(9)]
-# Beyond, 2 to this power is infinite or nothing in float32.
+# Beyond, 2 to this power is infinite or 0 in float32.
 _FURTHEST = 160.0
 _MAGIC = 1.5 * 2.0**52
 
 
 def _single_magnitude(s: Builder, a: Lanes, y: Lanes) -> Lanes:
-    """The same for float32: in plain float64, which has digits enough for the logarithm."""
+    """The same for float32: in float64, whose logarithm has enough digits."""
     e, f, y = (s.converted(part, DOUBLE) for part in (*log_parts(s, a), y))
     z = s.div(f, s.add(f, s.const(2, f)))
     logarithm = s.fma(z, horner(s, s.mul(z, z), _LOG2), e)
@@ -87,7 +88,7 @@ def power(s: Builder, x: Lanes, y: Lanes) -> Lanes:
 
 
 def _signed(s: Builder, x: Lanes, y: Lanes, value: Lanes) -> Lanes:
-    """`value` with the sign that a power of x has; NaN for broken powers of negative numbers."""
+    """`value` with the sign of a power of x; NaN for fractional powers of negative numbers."""
     zero, half = s.const(0, x), s.const(0.5, x)
     whole = s.eq(s.floor(y), y)
     odd = s.logical_and(whole, s.ne(s.floor(s.mul(y, half)), s.mul(y, half)))

@@ -1,7 +1,7 @@
 """Sine, cosine and tangent as vector code.
 
-Arguments are reduced as W. J. Cody and W. Waite do (Software Manual for the Elementary
-Functions, 1980): fused multiplications by the parts of pi/2 lose nothing. The series are Taylor's.
+Arguments are reduced as by W. J. Cody and W. Waite ("Software Manual for the Elementary Functions",
+1980): fused multiplications by the parts of pi/2 lose nothing. The series are Taylor's.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from intaglio.native.vector_math.exponentials import horner, integer_bits
 
 
 class _Format(NamedTuple):
-    """What the functions need to know of a floating-point format."""
+    """The constants of a floating-point format."""
 
     half_pi: tuple[float, float, float]  # a sum of three numbers of this format
-    # Beyond, multiples of pi / 2 are not counted well enough.
+    # Beyond, multiples of pi / 2 are not accurate enough.
     far: float
-    # Added to a number of quadrants, it leaves their integer in the lowest bits.
+    # Added to a number of quadrants, it leaves the integer in the lowest bits of the sum.
     magic: float
     sine: list[float]
     cosine: list[float]
 
 
 def _series(first: int, terms: int) -> list[float]:
-    """Every other coefficient of Taylor's series for e ** x, with changing signs."""
+    """Every other coefficient of the Taylor series of exp, with alternating signs."""
     return [(-1) ** (n // 2) / math.factorial(n) for n in range(first, first + 2 * terms, 2)]
 
 
@@ -58,7 +58,7 @@ _FORMATS = {
 
 
 class _Reduced(NamedTuple):
-    """An angle as quadrants and a remainder: sine and cosine of that, as pairs of floats."""
+    """An angle as a number of quadrants and a remainder, whose sine and cosine are double words."""
 
     quadrants: Lanes
     sine: Pair
@@ -78,7 +78,7 @@ def _reduced(s: Builder, x: Lanes) -> _Reduced:
     product = exact_product(s, k, middle)
     r = exact_sum(s, first, product.high)
     r = ordered_sum(s, r.high, s.fma(k, low, s.add(r.low, product.low)))
-    # -0.0 must stay what it is.
+    # -0.0 must stay -0.0.
     r = Pair(s.select(s.eq(k, s.const(0, x)), x, r.high), r.low)
     return _Reduced(quadrants, *_sine_and_cosine(s, r))
 
@@ -104,7 +104,7 @@ def _chosen(s: Builder, quadrants: Lanes, sine: Pair, cosine: Pair) -> Lanes:
     high = s.select(odd, cosine.high, sine.high)
     low = s.select(odd, cosine.low, sine.low)
     y = s.add(high, low)
-    # Where the rest is 0 the sum would lose the sign of 0.
+    # Where the remainder is 0 the sum would lose the sign of 0.
     y = s.select(s.eq(low, s.const(0, low)), high, y)
     return s.select(_has_bit(s, quadrants, 2), s.neg(y), y)
 
@@ -114,7 +114,8 @@ def _has_bit(s: Builder, quadrants: Lanes, bit: int) -> Lanes:
 
 
 def _nearby(function: Callable[..., Lanes]) -> Callable[..., Lanes]:
-    """Leaves vectors with large arguments to double precision, and there to the system."""
+    """Falls back to double precision for vectors with large arguments, and from there to the C
+    library."""
     name = function.__name__
 
     @in_double
