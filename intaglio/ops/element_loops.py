@@ -1,4 +1,4 @@
-"""Loops over elements as an op: what a function of `ops/restricted.py` writes to its outputs."""
+"""Loops over elements as an op: its outputs are written by a function of `ops/restricted.py`."""
 
 from __future__ import annotations
 
@@ -12,22 +12,23 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.restricted import run_loops
 
-# The multiplications that a call of such a function is taken for: it waits for its code.
+# The estimated cost of such a function, in multiplications: a call waits for its code.
 WORK = 1 << 30
 
 
 @op
 class _ElementLoops(Op):
-    """outputs = function(inputs): passes make it where there is no other expression of an op.
+    """outputs = function(inputs): created by passes for ops without another expression.
 
-    The function, `module:name`, is called once, for so many rows, with flat arrays and numbers: the outputs, arrays
-    of its own (`Towned`, `owned_sizes`), the inputs and the integers, or in the order of `layout`, which has
-    one letter for each: `o`, `w` (its own), `i`, `n`, and `N` or `D` for an integer or float64 among the words
-    that the last input then is. It writes every element of the outputs, and reads none of them, nor of its
-    own arrays, before; but the outputs in `begun` begin as inputs, which come behind those of the function.
+    The function, `module:name`, is called once, for `rows` rows, with flat arrays and numbers: the
+    outputs, scratch arrays (`Towned`, `owned_sizes`), the inputs and the integers, or in the order
+    of `layout`, which has one letter for each: `o`, `w` (scratch), `i`, `n`, and `N` or `D` for an
+    integer or float64 among the words that are then the last input. It writes every element of the
+    outputs and of its scratch arrays before it reads them; the outputs in `begun` are initialised
+    with inputs, which follow those of the function.
 
-    With a text as `refusal` the first of its own arrays is one int64 0; the function writes another number
-    there if the inputs have no result, which is an InvalidArgumentError with this text.
+    With a `refusal`, a message, the first scratch array is one int64 0; the function writes another
+    number there if the inputs are invalid, which raises InvalidArgumentError with this message.
     """
 
     signature = (
@@ -76,5 +77,5 @@ class _ElementLoops(Op):
 
 
 def layout_of(outputs: int, owned: int, inputs: int, integers: int, layout: str) -> str:
-    """The layout of a call: the one given, or the usual one for so many of each."""
+    """The layout of a call: the given one, or the default for such numbers of each."""
     return layout or "o" * outputs + "w" * owned + "i" * inputs + "n" * integers

@@ -15,7 +15,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.opdef.spec import Spec, of_elements
 
-# Constants no larger than this are computed during inference, for shapes made of shapes.
+# The most elements of constants that are computed during inference, as parts of shapes.
 MAX_FOLDED_ELEMENTS = 64
 
 
@@ -69,9 +69,10 @@ class Comparison(Binary):
 
 
 def folded(op: Op, x: Spec, y: Spec, shape: Dims) -> Spec | None:
-    """The Spec of small integer results computed now, as far as the operands are known.
+    """The Spec of small integer results computed during inference, as far as the operands are
+    known.
 
-    Shapes are computed with such numbers. None if nothing is known.
+    Shapes are computed from such numbers. None if no element is known.
     """
     size = shapes.count(shape)
     if size is None or size > MAX_FOLDED_ELEMENTS or shape is None or len(shape) > 1:
@@ -169,15 +170,15 @@ def truncated_quotient(x: Any, y: Any) -> Any:
     return np.add(down, inexact & opposite, dtype=x.dtype)
 
 
-# Below so many numbers their conversion takes longer than it saves.
+# The least number of elements for which the conversion to float64 pays.
 _MIN_CONVERTED_ELEMENTS = 2048
 
 
 def quotient(x: Any, y: Any) -> Any:
     """x / y rounded down, of integers; no y is 0.
 
-    Processors divide integers one by one and floats several at a time. A float64 quotient of
-    numbers of up to 32 bits rounds to a whole number only if it is one.
+    Processors divide integers one by one and floats in vectors. A float64 quotient of numbers of up
+    to 32 bits rounds to a whole number only if it is one.
     """
     few = max(np.size(x), np.size(y)) < _MIN_CONVERTED_ELEMENTS
     if few or x.dtype.itemsize > 4 or _has_least(x):
@@ -237,9 +238,9 @@ def unbroadcast(gradient: Any, x: Spec, other: Spec) -> Any:
 
 
 def unbroadcast_both(dx: Any, dy: Any, x: Spec, y: Spec) -> tuple[Any, Any]:
-    """`unbroadcast` of both operands' gradients, each a tensor or a function that makes one.
+    """`unbroadcast` of both operands' gradients, each a tensor or a function that returns one.
 
-    The results are functions, called only if that operand's gradient is wanted.
+    The results are functions, called only if that operand's gradient is needed.
     """
     if x.shape == y.shape and x.shape is not None and None not in x.shape:
         return dx, dy

@@ -57,7 +57,7 @@ class _FusedRows(Fused):
 
 @op
 class _FusedLayers(Fused):
-    """outputs = body(inputs), where `body` is a layer of a network with what comes after it."""
+    """outputs = body(inputs), where `body` is a layer of a network with its epilogue."""
 
 
 @op
@@ -67,9 +67,9 @@ class _FusedCell(Fused):
 
 @op
 class _Program(Fused):
-    """outputs = body(inputs), where a compiler makes one function of `body`.
+    """outputs = body(inputs), where a compiler generates one function for `body`.
 
-    What is not compiled is interpreted. Variables go in as handles.
+    Without a compiled function the body is interpreted. Variables are passed as handles.
     """
 
     stateful = True
@@ -136,7 +136,7 @@ class _View(Op):
 
 @op
 class _Wrap(Op):
-    """x with its opposite ends around it: so many elements before and after it along each axis."""
+    """x with wrapped borders: `before` and `after` elements from the opposite end along each axis."""
 
     signature = "x: T; before: object, after: object -> y: T"
     T = (*NUMERIC, bool_)
@@ -153,12 +153,12 @@ class _Wrap(Op):
 
 @op
 class _Perturb(Op):
-    """x, each element changed by a random error of some units of its last place.
+    """x with a random error of a few units in the last place of each element.
 
-    Elements below the normal numbers become 0 at random, which native code may make of them.
+    Subnormal elements become 0 at random, because native code may flush them to 0.
 
-    `generator` is the `np.random.Generator` of the errors, `ulps` their largest number of units: with
-    `normwise` of the largest finite element.
+    `generator` is the `np.random.Generator` of the errors, `ulps` their largest number of units:
+    with `normwise` of the largest finite element.
     """
 
     signature = "x: T; generator: object, ulps: float = 4.0, normwise: bool = False -> y: T"
@@ -179,7 +179,7 @@ class _Perturb(Op):
         else:
             wide = wide * (1.0 + errors)
         found = np.asarray(wide).astype(x.dtype)
-        if x.dtype.kind == "c" or x.dtype == np.float16:  # whose exponentials keep such numbers
+        if x.dtype.kind == "c" or x.dtype == np.float16:  # their exponentials are not flushed to 0
             return found
         subnormal = np.abs(found) < ml_dtypes.finfo(x.dtype).smallest_normal
         if not subnormal.any():
@@ -187,8 +187,8 @@ class _Perturb(Op):
         return np.where(subnormal & (generator.random(found.shape) < 0.5), x.dtype.type(0), found)
 
 
-# The codes of maxima: the number of an element in its window of 2x2, row by row; `CUT` is
-# added where Relu made it zero. `NOWHERE` is for windows that have nothing but NaN.
+# The codes of maxima: the index of an element in its 2x2 window, row by row; `CUT` is added where
+# Relu set it to zero. `NOWHERE` is for windows with nothing but NaN.
 CUT, NOWHERE = 4, 8
 
 

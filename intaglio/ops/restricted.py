@@ -1,16 +1,17 @@
 """Loops over elements that NumPy has no function for, as Python functions that become machine code.
 
-Such a function takes arrays, which it reads and writes one element at a time in C order, numbers,
-and at last the range of rows that it is to do: rows are independent of each other, and threads share
-them. It returns nothing. It may call functions of the same kind, which return numbers, and is made of:
+Such a function has parameters for arrays, which it reads and writes one element at a time in C
+order, for numbers, and at the end for the range of rows to compute: rows are independent of each
+other, and threads divide them. It returns None. It may call functions of the same form, which
+return numbers, and consists of:
 
 - numbers: integers of 64 bits, which wrap around, floats of the dtypes of arrays, and tests. A
-  variable has the type of what it is assigned first; an integer beside a float becomes one.
+  variable has the type of its first value; an integer combined with a float becomes one.
 - `a[i]` of flat arrays, and `a[start:]`, the array from there on;
 - assignments, `for` over `range`, `while`, `if`, `break`, `continue`, `return`;
 - arithmetic, where `>>` fills with zeros, comparisons, `and`, `or`, `not`, `x if test else y`;
 - `min`, `max`, `abs`, `int`, `float`, `math.sqrt`, `log`, `log1p`, `exp`, `lgamma`, `sin`, `cos`, `floor`,
-  and what is below. Names of the module are constants.
+  and the functions below. Names of the module are constants.
 
 `native/kernels/restricted_python.py` translates it.
 """
@@ -54,10 +55,11 @@ def _kind_of(argument: Any) -> str:
 
 
 def run_loops(function: Callable[..., None], work: int, *arguments: Any, rows: int) -> bool:
-    """Runs machine code of a function of these arrays and numbers over so many rows, if there is any.
+    """Runs machine code of a function of these arrays and numbers over so many rows, if there is
+    any.
 
-    False where there is no compiler, as long as the code is being compiled, and where arrays are not
-    in order. `work` is what the call costs without it, in multiplications.
+    False without a compiler, while the code is being compiled, and for arrays that are not
+    contiguous. `work` is the cost of the call without it, in multiplications.
     """
     kinds = tuple([_kind_of(argument) for argument in arguments])
     run = exact_kernel("loops", work, function, kinds, quick=work < WAITING_WORK)
@@ -76,7 +78,7 @@ def _in_order(argument: Any) -> bool:
 
 @functools.cache
 def tree_of(function: Any) -> ast.FunctionDef:
-    """The syntax tree of a function. Raises ValueError for what is none."""
+    """The syntax tree of a function. Raises ValueError for other objects."""
     body = ast.parse(textwrap.dedent(inspect.getsource(function))).body[0]
     if not isinstance(body, ast.FunctionDef):
         raise ValueError(f"{function} is no function")
@@ -123,7 +125,7 @@ def written_parameters(function: Any) -> frozenset[int]:
 
 
 def _assigned(node: ast.Assign) -> list[tuple[str, ast.expr]]:
-    """Variables with what they are assigned, one by one."""
+    """The variables of an assignment with their values, one by one."""
     (target,) = node.targets
     if isinstance(target, ast.Name):
         return [(target.id, node.value)]

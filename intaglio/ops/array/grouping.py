@@ -62,7 +62,8 @@ def number_distinct(
     firsts: Any, counts: Any, size: Any, found: Any, table: Any, x: Any, shift: Any, mask: Any,
     begin: Any, end: Any,
 ) -> None:  # fmt: skip
-    """Numbers the distinct elements of x by a hash table, size has 0 where nothing is."""
+    """Numbers the distinct elements of x by a hash table, whose empty slots are 0; `size` becomes
+    their count."""
     for _ in range(begin, end):  # one row: the whole array
         known = 0
         for i in range(size[0]):
@@ -82,7 +83,7 @@ def number_distinct(
 
 
 def _distinct_by_hash(x: Any) -> tuple[Any, np.ndarray, np.ndarray] | None:
-    """`distinct` of integers by machine code; None where there is none."""
+    """`distinct` of integers by machine code; None without a kernel."""
     bits = max(2 * x.size, 2).bit_length()
     values = x.view(np.int64) if x.itemsize == 8 else x.astype(np.int64)
     firsts, counts, found = (np.empty(x.size, np.int64) for _ in range(3))

@@ -214,7 +214,8 @@ class MirrorPadGrad(Op):
         for axis, (a, b) in enumerate(amounts):
             if a or b:
                 size, parts = sizes[axis], np.moveaxis(result, axis, 0)
-                # Each element begins as 0, to which what it is and its mirror images are added.
+                # Each element of the sum starts as 0; the element and its mirror images are added
+                # to it.
                 folded = np.add(parts[a : a + size], input.dtype.type(0))
                 folded[offset : offset + a] += parts[:a][::-1]
                 folded[size - offset - b : size - offset] += parts[a + size :][::-1]

@@ -43,7 +43,7 @@ def add_rows(target: Any, indices: Any, rows: Any) -> None:
         np.add.at(target, indices, rows)
         return
     columns, flat = rows.size // count, target.reshape(-1)
-    if not np.may_share_memory(flat, target):  # NumPy has copied what is not in order
+    if not np.may_share_memory(flat, target):  # NumPy has copied a target that is not contiguous
         np.add.at(target, indices, rows)
         return
     whole, terms = np.ascontiguousarray(indices, np.int64), rows.reshape(-1)
@@ -289,12 +289,12 @@ class TensorScatterSub(TensorScatter):
 
 
 class TensorScatterExtreme(TensorScatter):
-    """The smaller or larger of the update and what stood there stays."""
+    """The smaller or larger of the element and the update."""
 
     native_exact = True
 
     def gradient(self, doutput, tensor, indices, updates, output) -> Any:
-        """The gradient goes to whichever value stayed, shared where several are equal."""
+        """The gradient of the selected operand, divided equally among equal ones."""
         dtype = tensor.dtype
         kept = raw.Cast(raw.Equal(tensor, output), DstT=dtype)
         won = raw.Cast(raw.Equal(updates, raw.GatherNd(output, indices)), DstT=dtype)

@@ -17,13 +17,13 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.array.passing import check_same
 from intaglio.ops.families import unbroadcast
 
-# Arrays of so many elements, in rows of so many, are looked at in one dimension, and each row's
+# Arrays of so many elements, in rows of so many, are searched as one vector, and each row's
 # coordinates are repeated.
 MIN_SIZE_BY_ROWS, MIN_ROW = 1 << 12, 8
 
 
 def _coordinates(condition: np.ndarray) -> np.ndarray:
-    """`np.argwhere`, which follows the coordinates of every element in turn."""
+    """`np.argwhere`, which computes the coordinates of every element in order."""
     if condition.ndim == 1:
         return np.flatnonzero(condition)[:, None]
     *outer, width = condition.shape

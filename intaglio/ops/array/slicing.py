@@ -265,7 +265,7 @@ class StridedSlice(Op):
 
 
 def _of_vector(x: Spec, index: tuple[Any, ...], dims: Dims) -> Spec:
-    """A slice of a shape vector: the known elements stay known."""
+    """A slice of a shape vector of which some elements are known."""
     elements = np.array(x.partial, object)[index]
     if isinstance(elements, np.ndarray):
         if elements.ndim == 1:

@@ -59,9 +59,9 @@ def descending(x: Any) -> np.ndarray:
 
 
 def stable_order(keys: np.ndarray) -> np.ndarray:
-    """The order of rows of unsigned integers; equal ones stay in the order in which they come.
+    """The order of rows of unsigned integers; equal ones keep their order.
 
-    NumPy sorts numbers many times faster than their indices, and faster than in a stable order.
+    NumPy sorts numbers many times faster than their indices, and faster than by a stable sort.
     """
     if keys.itemsize <= 4 and keys.shape[-1] < MAX_PACKED_ROW:
         packed = _packed(keys)
@@ -371,7 +371,7 @@ class NthElement(Op):
         return ordered[..., -1 - at if reverse else at]
 
     def gradient(self, dvalues, input, values) -> Any:
-        """The gradient goes to the elements equal to the result, in equal parts."""
+        """The gradient is divided equally among the elements equal to the result."""
         hit = raw.Cast(raw.Equal(raw.ExpandDims(values, -1), input), DstT=input.dtype)
         count = raw.ExpandDims(raw.Sum(hit, -1), -1)
         return raw.Mul(raw.Div(hit, count), raw.ExpandDims(dvalues, -1)), None
@@ -435,7 +435,7 @@ def _insertion_points(row: Any, wanted: Any, side: Any) -> Any:
     return np.repeat(np.arange(row.size + 1), np.diff(steps, prepend=0, append=wanted.size))
 
 
-# Rows of more elements, and of so many times the values, are not looked through to see whether they are in order.
+# Longer rows, with so many times the values, are not checked for being sorted.
 MAX_CHECKED_ROW, MAX_CHECKED_PER_VALUE = 1 << 16, 16
 
 

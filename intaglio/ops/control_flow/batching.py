@@ -146,7 +146,7 @@ class Queue:
 
 
 def _parts(whole: Any, size: int, padding: int, cuts: Any) -> list[Any]:
-    """What of a result is each call's."""
+    """The slices of a result that belong to each call."""
     array = np.asarray(whole)
     if not array.ndim:
         raise FailedPreconditionError(None, None, "Batched output tensor has 0 dimensions")

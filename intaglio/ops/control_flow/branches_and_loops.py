@@ -1,4 +1,4 @@
-"""Branches and loops: ops that run graphs, and the op that does nothing."""
+"""Branches and loops: ops that run graphs, and NoOp."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def holds(condition: Any) -> bool:
 
 
 def joined(specs: Sequence[Spec], declared_dims: Any) -> Spec:
-    """What is known of a value that one of several graphs makes."""
+    """The spec that is valid for the results of all of several graphs."""
     first = specs[0]
     if any(s.dtype is not first.dtype for s in specs[1:]):
         kinds = ", ".join(s.dtype.name for s in specs)
@@ -103,7 +103,7 @@ class StatelessIf(Branch):
 
 
 class IndexedBranch(Op):
-    """Runs the branch of that index, or the last one if there is none."""
+    """Runs the branch of an index, or the last one if the index is out of bounds."""
 
     signature = (
         "branch_index: int32, input: *Tin; branches: list(func), Tout: list(type) = [],"

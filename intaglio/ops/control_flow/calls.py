@@ -1,4 +1,4 @@
-"""Calls of graphs from graphs: what a `tf.function` leaves in the graph that calls it."""
+"""Calls of graphs from graphs: a `tf.function` called while another one is traced."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What ops that run graphs check: that a graph takes its operands, and gives what is declared."""
+"""Checks of ops that run graphs: the inputs and outputs of a graph against operands and declared
+types."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def check_results(graph: Any, declared: Sequence[DType], what: str) -> None:
 
 
 def _difference(spec: Spec, wanted: Spec) -> str:
-    """How a spec does not fit the one that a graph was made for; nothing if it does."""
+    """How a spec differs from the one that a graph was traced for; "" if it does not."""
     if spec.dtype is not wanted.dtype:
         return f"{wanted.dtype.name}, not {spec.dtype.name},"
     if not shapes.compatible(spec.shape, wanted.shape):

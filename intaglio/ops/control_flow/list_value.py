@@ -1,9 +1,8 @@
-"""The value of a tensor list: what looks immutable, and shares its memory.
+"""The value of a tensor list: immutable lists that share memory.
 
-Lists derived from one another share one buffer. A push or an assignment creates a
-newer state of the buffer; the older list detects it by its epoch, and undoes what was
-changed since when it is read. So pushing, popping and setting take constant
-time, as long as programs continue with the newest list.
+Lists derived from one another share one buffer. A push or an assignment creates a newer state of
+the buffer; the older list detects it by its epoch, and undoes later changes when it is read. So
+pushing, popping and setting take constant time, as long as programs continue with the newest list.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ class Token(str):
 
 
 def function_of(token: str) -> Token:
-    """The token with its function. Raises InvalidArgumentError if there is none any more."""
+    """The token with its function. Raises InvalidArgumentError if the function is gone."""
     found = token if isinstance(token, Token) else _tokens.get(token)
     if found is None:
         raise errors.invalid_argument(
@@ -80,14 +80,14 @@ def translated(error: Exception) -> OpError:
 
 
 def as_list(result: Any) -> list[Any]:
-    """What a function returned as a list of values."""
+    """The results of a function as a list of values."""
     if result is None:
         return []
     return list(result) if isinstance(result, (list, tuple)) else [result]
 
 
 def outputs_of(result: Any, types: Sequence[Any], token: str) -> list[Any]:
-    """What a function returned as tensors of the types declared."""
+    """The results of a function as tensors of the declared types."""
     values = as_list(result)
     tensors = [convert.to_tensor(v, d) for v, d in zip(values, types, strict=False)]
     if len(tensors) != len(types):

@@ -77,7 +77,7 @@ class Collective(Op):
 
 @op
 class _SumOfReplicas(Collective):
-    """The sum of what the replicas have."""
+    """The sum of the replicas' values."""
 
     T = dtypes.NUMERIC
     signature = "input: T; count: int -> output: T"
@@ -91,7 +91,7 @@ class _SumOfReplicas(Collective):
 
 @op
 class _FirstOfReplicas(Collective):
-    """What the first replica has."""
+    """The value of the first replica."""
 
     signature = "input: T; count: int -> output: T"
     differentiable = False
@@ -102,7 +102,7 @@ class _FirstOfReplicas(Collective):
 
 @op
 class _GatherOfReplicas(Collective):
-    """What the replicas have, along an axis, in their order."""
+    """The replicas' values concatenated along an axis, in their order."""
 
     signature = "input: T; axis: int, count: int -> output: T"
     differentiable = False

@@ -1,7 +1,7 @@
-"""Lists of tensors as values of a graph: what loops gather, and what their gradients take back.
+"""Lists of tensors as values of a graph, which loops fill and their gradients read.
 
-The ops here make lists and work on single elements; those that turn lists into tensors and
-back are in `tensor_list_stacking`.
+The ops here create lists and access single elements; those between lists and whole tensors are in
+`tensor_list_stacking`.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ class TensorListLength(ListOp):
 
 @op
 class TensorListElementShape(ListOp):
-    """The shape that all elements have, -1 for what is not fixed."""
+    """The shape that all elements have, -1 for dims that differ."""
 
     signature = "input_handle: variant; shape_type: type -> element_shape: shape_type"
     differentiable = False
@@ -257,7 +257,7 @@ class TensorListGetItem(ListOp):
         return absent_element(input_handle, element_shape) if item is None else item
 
     def gradient(self, ditem, input_handle: Spec, index, item: Spec) -> Any:
-        # A list with one element: sums of lists take no longer than what is set in them.
+        # A list with one element: sums of lists take time for the elements that are set only.
         length = raw.TensorListLength(input_handle.tensor)
         empty = raw.TensorListReserve(form_of(item), length, element_dtype=item.dtype)
         return raw.TensorListSetItem(empty, index, ditem), None, None
@@ -303,7 +303,7 @@ def check_dtype(handle: Any, element_dtype: DType) -> None:
 
 
 def check_element(handle: Any, item: Any, element_dtype: DType, verb: str) -> None:
-    """Raises InvalidArgumentError if the item is none that the list may have."""
+    """Raises InvalidArgumentError if the list may not contain the item."""
     if handle.element is not element_dtype:
         check_dtype(handle, element_dtype)
     dims = handle.dims

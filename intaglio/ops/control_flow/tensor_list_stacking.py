@@ -365,7 +365,7 @@ class Scattered(ListOp):
 
 
 def _lasting(indices: Any) -> Any:
-    """1 for the rows that stay in a list, 0 for those that a later row overwrites."""
+    """1 for the rows that are kept in a list, 0 for those that a later row overwrites."""
     _, ids = raw.Unique(indices)
     count = raw.Size(indices)
     order = raw.Range(np.int32(0), count, np.int32(1))

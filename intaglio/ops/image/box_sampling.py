@@ -203,7 +203,7 @@ class BoxSampling(Op):
 
 
 class StreamSampling(BoxSampling):
-    """One that draws from the op's own stream of random numbers."""
+    """A sampling op that uses its own stream of random numbers."""
 
     stateful = True
     droppable = True

@@ -14,11 +14,11 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import constant
 
-# Pixels handled at a time: intermediate results stay in the processor's cache.
+# Pixels that are computed at a time: intermediate results fit into the processor's cache.
 CHUNK_PIXELS = 1 << 14
 
 
-# What a pixel costs without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
+# The cost of a pixel without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
 WORK_PER_PIXEL = 60
 
 

@@ -141,7 +141,7 @@ class CropAndResize(Op):
                 dcrops, boxes, box_ind, shape_of(known), T=known.dtype, method=method
             )
 
-        # Only bilinear crops change when a box moves a little.
+        # Only bilinear crops are differentiable with respect to boxes.
         def by_boxes() -> Any:
             return raw.CropAndResizeGradBoxes(dcrops, image, boxes, box_ind)
 

@@ -287,11 +287,11 @@ def pixels_of(
 
 
 def stored_as(pixels: np.ndarray, kind: str, dtype: DType) -> np.ndarray:
-    """Pixels of 8 or 16 bits in the dtype wanted: its largest number is white."""
+    """Pixels of 8 or 16 bits in the requested dtype: its largest number is white."""
     if dtype is float32:
         return pixels.astype(np.float32) / np.float32(np.iinfo(pixels.dtype).max)
     if dtype is uint16 and pixels.dtype == np.uint8:
-        # As TensorFlow does it: white stays white in PNG files only.
+        # As in TensorFlow: white remains white in PNG files only.
         return pixels.astype(np.uint16) * np.uint16(257 if kind == "PNG" else 256)
     return pixels
 
@@ -365,7 +365,7 @@ def _how(ratio: int, partial: bool, dct_method: str, smooth: bool) -> Jpeg:
 class DecodeJpeg(Decoding):
     """The pixels of a JPEG file (or PNG, or GIF of one frame).
 
-    The accurate transform always comes with `fancy_upscaling`: Pillow offers no other.
+    The accurate transform always comes with `fancy_upscaling`: Pillow has no other.
     """
 
     signature = f"contents: string; {JPEG_ATTRS} -> image: uint8"

@@ -145,8 +145,8 @@ def _saved(pixels: np.ndarray, **options: int) -> bytes:
     return file.getvalue()
 
 
-# Smaller images take little time; of larger ones so many bytes of rows are tried, which is about as
-# far as repetitions are looked for, but no more than one row of four.
+# Smaller images take little time; of larger ones so many bytes of rows are sampled, which is about
+# the window in which the compressor searches repetitions, but no more than one row of four.
 _MIN_TRIED_BYTES = 1 << 17
 _TRIED_BYTES = 1 << 16
 # By how much files may be larger.

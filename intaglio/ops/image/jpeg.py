@@ -69,7 +69,7 @@ def smoothed_draft(image: Any, window: Window | None = None) -> np.ndarray | Non
     if window is None or (planes.shape[1] + 1) // 2 < MIN_SMOOTHED_COLUMNS:
         return _smoothed(planes, across, down)
     top, left, height, width = window
-    # Colours beside the window decide too; what is smoothed begins with a colour of its own.
+    # Colours beside the window count too; the smoothed colours start with the window's own.
     above, before = max(top // 2 * 2 - 2, 0), max(left // 2 * 2 - 2, 0)
     part = planes[above : top + height + 4, before : left + width + 4]
     if (part.shape[1] + 1) // 2 < MIN_SMOOTHED_COLUMNS:
@@ -79,7 +79,8 @@ def smoothed_draft(image: Any, window: Window | None = None) -> np.ndarray | Non
 
 
 def _smoothed(planes: np.ndarray, across: int, down: int) -> np.ndarray:
-    """The pixels [height, width, 3] of planes of Y, Cb and Cr, whose colours so many share."""
+    """The pixels [height, width, 3] of planes of Y, Cb and Cr, with these chroma subsampling
+    factors."""
     height, width = planes.shape[:2]
     if (width + across - 1) // across >= MIN_SMOOTHED_COLUMNS:
         run = exact_kernel("jpeg colors", WORK_PER_PIXEL * height * width, across, down)
@@ -98,7 +99,7 @@ def _smoothed(planes: np.ndarray, across: int, down: int) -> np.ndarray:
 
 
 def _sides(x: np.ndarray, axis: int) -> tuple[np.ndarray, np.ndarray]:
-    """What is before and behind each element; at the ends the element itself."""
+    """The elements before and after each element; at the ends the element itself."""
     padded = np.concatenate([x.take([0], axis), x, x.take([-1], axis)], axis=axis)
     count = x.shape[axis]
     return padded.take(range(count), axis), padded.take(range(2, count + 2), axis)

@@ -19,7 +19,7 @@ FILLS = ("CONSTANT", "REFLECT", "WRAP", "NEAREST")
 INTERPOLATIONS = ("NEAREST", "BILINEAR")
 # The column and row of pixels that come from nowhere: beyond all that is interpolated.
 _NOWHERE = -2
-# What a pixel's channel costs without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
+# The cost of a pixel's channel without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
 _WORK_PER_PIXEL = 40
 
 
@@ -61,7 +61,7 @@ def projected(
     if not images.size:
         return np.full((*shape, channels), fill, images.dtype)
     x, y = np.empty((2, *shape), np.float32)
-    # Image by image: what is computed of one stays in cache.
+    # Image by image, so that intermediate results fit into the cache.
     for number in range(count):
         one = transforms[number % len(transforms)]
         x[number], y[number] = _bounded(one, shape[1:], (height, width), mode)
@@ -85,7 +85,7 @@ def _bounded(transform: Any, size: Any, image: Any, mode: str) -> tuple[Any, Any
     if some:
         x, y = (np.where(nowhere, np.float32(0), p) for p in (x, y))
     x, y = _inside(x, width, mode), _inside(y, height, mode)
-    # Beyond these there is nothing anyway, and integers would overflow.
+    # Coordinates beyond these are outside of every image, and would overflow integers.
     x, y = np.clip(x, _NOWHERE, width + 1), np.clip(y, _NOWHERE, height + 1)
     if some:
         x[nowhere] = y[nowhere] = _NOWHERE
@@ -179,7 +179,7 @@ def _size(images: Spec) -> Any:
 
 @op
 class ImageProjectiveTransformV2(Projection):
-    """Images through a projective map; 0 where there is nothing."""
+    """Images through a projective map; 0 outside of the image."""
 
     signature = (
         "images: dtype, transforms: float32, output_shape: int32; interpolation: str,"
@@ -210,7 +210,7 @@ class ImageProjectiveTransformV2(Projection):
 
 @op
 class ImageProjectiveTransformV3(Projection):
-    """Images through a projective map; a value of its own where there is nothing."""
+    """Images through a projective map; a given value outside of the image."""
 
     signature = (
         "images: dtype, transforms: float32, output_shape: int32, fill_value: float32;"

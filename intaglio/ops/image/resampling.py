@@ -15,9 +15,9 @@ import numpy as np
 
 from intaglio.opdef.machine_code import exact_kernel
 
-# What a tap costs without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
+# The cost of a tap without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
 WORK_PER_TAP = 2
-# Images are resampled in blocks of about this many bytes: intermediate results stay in cache.
+# Images are resampled in blocks of about this many bytes: intermediate results fit into the cache.
 BLOCK = 1 << 20
 
 
@@ -40,7 +40,7 @@ class Taps(NamedTuple):
 
     @property
     def is_identity(self) -> bool:
-        """True if every element stays where it is."""
+        """True if the map is the identity."""
         return (
             self.out == self.size
             and bool((self.indices[0] == np.arange(self.size)).all())
@@ -198,8 +198,8 @@ def _cubic_table(a: float) -> tuple[np.ndarray, np.ndarray]:
 def cubic(size: int, out: int, align: bool, half: bool) -> Taps:
     """A cubic through the four nearest elements.
 
-    With half pixel centers the kernel is that of Keys (a = -0.5), and elements outside the
-    image count for nothing; without, a is -0.75 and the border is repeated.
+    With half pixel centers the kernel is that of Keys (a = -0.5), and elements outside the image
+    have weight 0; without, a is -0.75 and the border is repeated.
     """
     at = _coordinates(size, out, align, half)
     low = np.floor(at)

@@ -99,7 +99,7 @@ def size_of(images: Spec) -> Any:
 
 
 def check_centers(align_corners: bool, half_pixel_centers: bool) -> None:
-    """Raises InvalidArgumentError if both are wanted."""
+    """Raises InvalidArgumentError if both attributes are set."""
     if align_corners and half_pixel_centers:
         raise invalid_argument("If half_pixel_centers is True, align_corners must be False.")
 

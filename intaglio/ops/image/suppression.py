@@ -303,7 +303,7 @@ def _count(max_output_size: Spec, padded: bool) -> Spec:
 
 @op
 class NonMaxSuppressionV4(Suppression):
-    """`NonMaxSuppressionV3`, padded with zeros if wanted, and how many there are."""
+    """`NonMaxSuppressionV3`, padded with zeros on request, and the number of selected boxes."""
 
     signature = (
         "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold,"

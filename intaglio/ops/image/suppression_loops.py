@@ -17,7 +17,7 @@ def _is_before(scores: Any, step: Any, a: Any, b: Any) -> Any:
 
 
 def _sink(heap: Any, scores: Any, step: Any, at: Any, size: Any) -> None:
-    """Moves a box of the heap down to its place."""
+    """Sifts an element of the heap down."""
     own = heap[at]
     while 2 * at + 1 < size:
         child = 2 * at + 1

@@ -1,4 +1,4 @@
-"""Factorisations of matrices, and what is computed by them: inverses, solutions, determinants."""
+"""Factorisations of matrices, and what follows from them: inverses, solutions, determinants."""
 
 from __future__ import annotations
 
@@ -462,7 +462,8 @@ class Svd(Op):
 
 
 def _by_vectors(u: Any, s: Any, du: Any) -> Any:
-    """What a gradient by singular vectors adds on their side: inside and outside their span."""
+    """The contribution of the gradient with respect to singular vectors: inside and outside their
+    span."""
     squares = raw.Square(s)
     gap = raw.Sub(raw.ExpandDims(squares, np.int32(-2)), raw.ExpandDims(squares, np.int32(-1)))
     inner = product(u, du, adj_a=True)

@@ -20,12 +20,13 @@ from intaglio.ops.families import check_rank, shape_of
 ALIGNMENTS = ("LEFT_RIGHT", "RIGHT_LEFT", "LEFT_LEFT", "RIGHT_RIGHT")
 
 
-# Masks of up to so many elements are kept: those of attention are the same at each call.
+# Masks of up to so many elements are cached: those of attention are the same at each call.
 MAX_REMEMBERED = 1 << 18
 
 
 def _band(rows: int, columns: int, below: int, above: int) -> np.ndarray:
-    """Which elements are in a band of so many diagonals below and above the main one; all where negative."""
+    """The mask of a band of so many diagonals below and above the main one; a negative number means
+    all."""
     kept = np.tri(rows, columns, above if above >= 0 else columns, dtype=bool)
     if below >= 0:
         kept &= ~np.tri(rows, columns, -below - 1, dtype=bool)

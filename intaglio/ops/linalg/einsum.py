@@ -29,7 +29,7 @@ Labels = tuple[Any, ...]
 def terms(equation: str) -> tuple[tuple[Labels, ...], Labels]:
     """The labels of the inputs and of the output; the dots count as one label.
 
-    Raises ShapeError for an equation that is none.
+    Raises ShapeError for an invalid equation.
     """
     left, arrow, right = equation.partition("->")
     if not arrow or "->" in right:
@@ -287,9 +287,9 @@ def _by_operand(
 
 
 def _simpler(equation: str, operands: Sequence[Any]) -> Any:
-    """The summation without dots and complex numbers, each operand summed by itself before.
+    """The summation without dots and complex numbers, after a reduction of each operand by itself.
 
-    NotImplemented for one that is so already, or that takes diagonals or broadcasts.
+    NotImplemented if there is nothing to reduce, and for diagonals and broadcasting.
     """
     written, output = terms(equation)
     found = [
@@ -340,8 +340,8 @@ def _has_no_columns(labels: Sequence[Labels], output: Labels) -> bool:
 
 
 def _as_sum(operands: Sequence[Any], labels: Sequence[Labels], output: Labels) -> Any:
-    """Such a product as products of elements and sums of these, in the order of the larger operand:
-    nothing but the smaller one is transposed, and no matrix has so few columns as one."""
+    """Such a product as elementwise products and their sums, in the order of the larger operand:
+    only the smaller one is transposed, and no matrix has a single column."""
     (large, order), (small, names) = sorted(
         zip(operands, labels, strict=True), key=lambda pair: len(pair[1]), reverse=True
     )

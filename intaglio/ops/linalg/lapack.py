@@ -22,17 +22,17 @@ from intaglio.opdef import machine_code
 from intaglio.opdef.machine_code import exact_kernel
 from intaglio.ops.linalg import elimination
 
-# From so many elements on several threads are faster for certain. (Measured with two: by a tenth to
-# a third at 512 rows, while at 128 they take up to three times as long; where another program
-# has one of the processors, a hundred times at 400 rows.) Of the smallest matrices OpenBLAS itself
-# makes one thread's work.
+# From so many elements on several threads are certainly faster. (Measured with two: by a tenth to a
+# third at 512 rows, while at 128 they take up to three times as long; where another program has one
+# of the processors, a hundred times at 400 rows.) For the smallest matrices OpenBLAS itself uses
+# one thread.
 SHARED_FROM, ALONE_FROM = 1024 * 1024, 16 * 16
 # Smaller matrices are inverted and solved by NumPy, whose calls take less time. (Measured of solutions: a
 # third at 32 rows, as long at 96 of float32 and at 192 of float64, twice as long at 256 of float32.)
 MIN_INVERTED_ROWS, MIN_SOLVED_ROWS = 32, 96
 # Batches of so many matrices, and of so many elements, are computed by a compiled kernel.
 MAX_SMALL_ROWS, MIN_SMALL_COUNT, MIN_SMALL_ELEMENTS = 32, 16, 1 << 12
-# A step over the rows of all matrices takes as long as the calls for so many.
+# A step over the rows of all matrices costs as much as the calls for so many.
 BATCH_PER_STEP = 6
 
 
@@ -76,7 +76,7 @@ if ONE_THREAD is not None:
 
 
 def lapack(function: Callable[..., Any], matrix: Any, *others: Any) -> Any:
-    """What a function of `numpy.linalg` gives for matrices, and further arguments."""
+    """The results of a function of `numpy.linalg` for matrices, and further arguments."""
     if ONE_THREAD is None or not _alone(matrix.shape):
         return function(matrix, *others)
     with ONE_THREAD:
@@ -93,7 +93,8 @@ def _alone(shape: tuple[int, ...]) -> bool:
 def small_matrices(
     what: str, a: Any, *others: Any, lower: bool = False, adjoint: bool = False
 ) -> np.ndarray | None:
-    """What a compiled kernel computes for many small matrices; None if there is none, or if it refuses one.
+    """The results of a compiled kernel for many small matrices; None without a kernel, or if LAPACK
+    has to check one.
 
     `what` is "cholesky", "triangular", "solve", "inverse" or "determinant".
     """
@@ -234,9 +235,10 @@ def inverse(a: np.ndarray) -> np.ndarray:
 
 
 def factors(a: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-    """(lu, order) of matrices [batch, n, n]: both triangles in one matrix, and the rows' numbers.
+    """(lu, order) of matrices [batch, n, n]: both triangles in one matrix, and the row permutation.
 
-    None for no elements, and if NumPy's library has no such function. Raises LinAlgError for a singular matrix.
+    None for empty matrices, and if NumPy's library has no such function. Raises LinAlgError for a
+    singular matrix.
     """
     functions = lapack_functions(a.dtype.char)
     if functions is None or not a.size:
@@ -270,7 +272,7 @@ def tridiagonal_solution(diagonals: np.ndarray, b: np.ndarray) -> np.ndarray | N
     n, columns = b.shape[-2:]
     bands = np.array(diagonals.reshape(-1, 3, n).swapaxes(0, 1), order="C")
     bands[0, :, -1], bands[2, :, 0] = 0, 0
-    # All matrices together are one, whose blocks have nothing in common.
+    # All matrices together are one block diagonal matrix.
     x = np.array(b.reshape(-1, columns).T, order="C")[None]
     whole = bands.reshape(1, 3, -1).copy()
     whole[0, 2, :-1] = whole[0, 2, 1:]

@@ -119,9 +119,9 @@ def _short_dot(a: Any, b: Any) -> Any:
 def _integer_dot(a: Any, b: Any) -> Any:
     """`a.dot(b)` of integers; large ones of 32 bits in float arithmetic.
 
-    NumPy multiplies integers one by one. Each number is a high and a low half of 16 bits
-    here; of the four products the high one leaves no trace in the 32 bits that are kept, and
-    float64 holds the sums of the others exactly.
+    NumPy multiplies integers one by one. Each number is split into a high and a low half of 16
+    bits; of the four products that of the high halves is a multiple of 2**32, and float64 holds the
+    sums of the others exactly.
     """
     inner = a.shape[1]
     if (
@@ -143,7 +143,7 @@ def _integer_dot(a: Any, b: Any) -> Any:
 
 
 def _halves(x: Any) -> tuple[Any, Any]:
-    """The low 16 bits and what is above them, as floats."""
+    """The low 16 bits and the others, as floats."""
     return (x & 0xFFFF).astype(np.float64), (x >> 16).astype(np.float64)
 
 
@@ -212,7 +212,7 @@ class MatMul(Op):
         return in_parts(product, parts(a), parts(b))
 
     def kernel_for(self, a: Spec, b: Spec, transpose_a, transpose_b) -> Any:
-        """NumPy's product itself, where the shapes are known to fit: nothing is left to check."""
+        """NumPy's product, where the shapes are known to fit and need no check."""
         if a.shape is None or b.shape is None or a.dtype.size == 2:
             return None
         inner = a.shape[0 if transpose_a else 1]
@@ -339,7 +339,8 @@ def product_of_batches(a: Any, b: Any) -> np.ndarray:
 
 
 def _integer_kernel(x: Any, y: Any, adj_x: bool, adj_y: bool) -> Any:
-    """A kernel for products of integers of 8 bits with sums of 32, which are exact; None if there is none."""
+    """A kernel for products of 8-bit integers with sums of 32 bits, which are exact; None without
+    one."""
     if x.ndim < 2 or y.ndim < 2:
         return None
     work = x.size * y.shape[-2 if adj_y else -1]

@@ -333,9 +333,9 @@ class MatrixSolveLs(Op):
 
 
 def _shapes_apart(matrix: Any) -> tuple[Any, Any]:
-    """(1 for a matrix at least as high as wide, 1 for another), None for what it is not.
+    """(1 for a matrix at least as high as wide, 1 for another), None for 0.
 
-    Tensors of 0 and 1 where the shape is open.
+    Tensors of 0 and 1 where the shape is unknown.
     """
     dims = matrix.dims
     if dims is not None and None not in dims[-2:]:
@@ -350,7 +350,7 @@ def _shapes_apart(matrix: Any) -> tuple[Any, Any]:
 
 
 def _gram_solve(matrix: Any, rhs: Any, weight: Any, used: Any, over: bool) -> Any:
-    """The solution with the smaller Gram matrix; what is not used only has to exist."""
+    """The solution with the smaller Gram matrix; the other one must only be finite."""
     gram = product(matrix, matrix, adj_a=over, adj_b=not over)
     ridge = raw.AddV2(raw.Cast(weight, DstT=matrix.dtype), raw.Sub(constant(1, matrix), used))
     own = raw.MatrixDiagPartV3(gram, np.int32(0), constant(0, gram))

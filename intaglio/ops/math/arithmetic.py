@@ -44,7 +44,7 @@ from intaglio.ops.families import (
     zero_where,
 )
 
-# The order is the one in which error messages list what is allowed.
+# In the order in which TensorFlow's error messages list the allowed dtypes.
 FLOATS = (bfloat16, float16, float32, float64)
 ALL_NUMBERS = (
     *FLOATS,
@@ -338,7 +338,8 @@ def _complex(real: np.ndarray, imaginary: np.ndarray) -> np.ndarray:
 
 
 def _complex_power(x: Any, y: Any) -> Any:
-    """x ** y; NumPy multiplies whole powers out, and what is on the way may overflow where the result does not."""
+    """x ** y; NumPy computes whole powers by multiplications, which may overflow where the result
+    does not."""
     found = np.asarray(x**y)
     if not (x.all() and np.isfinite(x).all()):
         found = special_powers(x, y, found)

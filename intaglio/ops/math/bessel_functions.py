@@ -1,7 +1,7 @@
 """Bessel functions of orders 0 and 1, of all kinds.
 
-Computed in double precision: Chebyshev series up to 8 (modified ones of the second kind: up
-to 2), beyond it series in 1 / x of what is left when growth, decay or oscillation is taken out.
+Computed in double precision: Chebyshev series up to 8 (modified ones of the second kind: up to 2),
+beyond it series in 1 / x of the function without its growth, decay or oscillation.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Chebyshev series, functions that are put together from pieces, and the family of ops that are such.
+"""Chebyshev series, piecewise functions, and their family of ops.
 
-The coefficients of this file and of those that use it were computed in arithmetic of 40 digits
-from the functions themselves; each series is cut off where its terms no longer count in
-double precision.
+The coefficients of this file and of those that use it were computed in arithmetic of 40 digits from
+the functions themselves; each series is truncated where its terms are negligible in double
+precision.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ VECTORS_PER_STEP = 4
 def chunked(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     """The "sum" or "mean" over axes of floats, which are not empty.
 
-    None if the order is not known, or nothing is added.
+    None if the kernel's order is not known, or no axis has several elements.
     """
     width = vector_bytes()
     if width is None or not x.size or x.dtype.char not in "fd":
@@ -84,7 +84,7 @@ def _row(rows: np.ndarray, lanes: int) -> np.ndarray:
     count, length = rows.shape
     group = lanes * VECTORS_PER_STEP
     middle = length // group * group
-    # The lanes, of which those that have nothing to add are left out, are the first axis.
+    # The lanes are the first axis; lanes without elements are left out.
     total = np.empty((0, count), rows.dtype)
     if middle:
         # One after the other, for the axis is not the last one.

@@ -66,7 +66,7 @@ def _total(values, size: int, weights, dtype, binary: bool):
 
 
 def _added(values: Any, size: int | None, weights: Any) -> Any:
-    """`_total` in ops: what is not below `size` goes to one bin more."""
+    """`_total` in ops: numbers of at least `size` go to one more bin."""
     count = weights.spec.count
     if not size or (count and count != values.spec.count):
         return NotImplemented
@@ -183,7 +183,7 @@ class HistogramFixedWidth(Op):
         step = (high - low) / count
         bins = np.subtract(values.reshape(-1), low, dtype=np.float64)
         bins /= step
-        np.fmax(bins, 0, out=bins)  # and what is not a number is in the first bin
+        np.fmax(bins, 0, out=bins)  # NaN is in the first bin
         np.minimum(bins, count - 1, out=bins)
         return np.bincount(bins.astype(np.int64), minlength=count).astype(dtype.numpy)
 

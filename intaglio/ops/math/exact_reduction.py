@@ -1,9 +1,9 @@
-"""Reductions whose result does not depend on the order: extremes, logic, whole numbers.
+"""Reductions whose result does not depend on the order: extremes, logic, integers.
 
-NumPy's inner loop goes along the last axes that are kept, or reduced, as one. Where these are short, as
-the channels of images are, it spends its time between loops. Here the loops are long: a
-short last axis is reduced as the combination of its slices, and above a short kept axis
-many rows are combined side by side first.
+NumPy's inner loop is over the last axes that are all kept, or all reduced. Where these are short,
+as the channels of images are, it spends its time between loops. Here the loops are long: a short
+last axis is reduced by combining its slices, and above a short kept axis many rows are combined
+side by side first.
 """
 
 from __future__ import annotations

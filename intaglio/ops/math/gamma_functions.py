@@ -26,7 +26,7 @@ ASYMPTOTIC_FROM = 8
 EPS = 2.0**-56
 # What NumPy takes for an element of the zeta function, in multiplications.
 WORK_PER_ZETA = 512
-# Terms of the zeta function that are added up one by one, at the most.
+# The most terms of the zeta function that are summed directly.
 SUMMED_TERMS = 64
 # Bernoulli numbers B2, B4, ...
 BERNOULLI = (

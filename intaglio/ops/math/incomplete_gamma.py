@@ -1,7 +1,7 @@
 """The incomplete gamma and beta functions.
 
-Computed in double precision: power series where they converge fast, continued fractions
-elsewhere, all elements together, until so many have converged that the others continue alone.
+Computed in double precision: power series where they converge fast, continued fractions elsewhere,
+for all elements together; when many have converged, the others continue alone.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _upper_value(a: Any, x: Any, short: bool) -> Any:
             return (a, b, p, p_old, q, q_old, open_, value), None
         value = p / np.where(q == 0, 1.0, q)
         moved = np.abs(value - p_old / q_old) > eps * np.abs(value)
-        # An element that has converged stays so: a last bit may change for ever.
+        # An element that has converged is not updated, because its last bit might change for ever.
         open_ = open_ & moved & (q != 0)
         scale = np.where(np.abs(q) > HUGE, 1 / HUGE, 1.0)
         p, p_old, q, q_old = p * scale, p_old * scale, q * scale, q_old * scale
@@ -311,7 +311,7 @@ def gamma_slopes(a: Any, x: Any) -> tuple[Any, Any]:
     """(dP/da, -dP/da / (dP/dx)): by the shape, and of a sample by the shape."""
     a, x = np.broadcast_arrays(a, x)
     good_a, good_x, regular = _regular(a, x)
-    # Below, what is left of the difference of two large numbers is rounding error.
+    # Below, the difference of two large numbers is rounding error.
     good_a = np.maximum(good_a, LEAST_SHAPE)
     low = (good_x <= 1) | (good_x <= good_a)
     slope, ratio = np.zeros(a.shape), np.zeros(a.shape)
@@ -408,7 +408,7 @@ def _slope_by_x(a: Any, x: Any) -> Any:
     return raw.Exp(power)
 
 
-# What NumPy takes for an element of such a series, in multiplications.
+# The cost of an element of such a series in NumPy, in multiplications.
 WORK_PER_SERIES = 512
 
 
@@ -502,7 +502,7 @@ def _computed(function: Any, *arrays: Any, **options: bool) -> Any:
 
 @op
 class Betainc(CompiledFunction):
-    """The regularised incomplete beta function; scalars broadcast, nothing else does."""
+    """The regularised incomplete beta function; of its operands only scalars are broadcast."""
 
     signature = "a: T, b: T, x: T -> z: T"
     T = (float32, float64)

@@ -9,7 +9,7 @@ import math
 
 # What float64 numbers are rounded to.
 EPS = 2.0**-52
-# What is left out of numbers that are rounded to float32 or less.
+# The relative size of terms that are dropped from results rounded to float32 or less.
 SHORT_EPS = 2.0**-36
 # What divisors of a fraction are at least, and how many terms series have at most.
 TINY = 1e-300

@@ -39,7 +39,7 @@ def doublings(x: Spec, axis: int | None) -> int:
 def recurrence(factor: Any, term: Any, axis: Any, reverse: bool, steps: int) -> Any:
     """s[i] = term[i] + factor[i] s[i + 1]; with `reverse` s[i - 1].
 
-    The factor must be 0 at the end: what `Roll` brings round from there counts for nothing.
+    The factor must be 0 at the end, because `Roll` wraps around.
     """
     for step in range(steps):
         by = np.asarray(1 << step if reverse else -(1 << step), np.int32)

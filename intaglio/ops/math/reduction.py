@@ -349,12 +349,12 @@ class Min(ExtremeReduction):
 
 
 def lowest(dtype: Any) -> Any:
-    """What the largest of no elements is."""
+    """The maximum of no elements."""
     return np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf
 
 
 def highest(dtype: Any) -> Any:
-    """What the smallest of no elements is."""
+    """The minimum of no elements."""
     return np.iinfo(dtype).max if dtype.kind in "iu" else np.inf
 
 

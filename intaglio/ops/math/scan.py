@@ -97,7 +97,7 @@ class Cumprod(Scan):
         return scanned(x, axis, exclusive, reverse, np.multiply, 1)
 
     def gradient(self, dout, x, axis, exclusive, reverse) -> Any:
-        # What comes before an element, times the sum over what comes after it: no
+        # The product of the elements before, times the sum over the elements after it: there is no
         # division, so zeros are no exception.
         end = ending(x, axis, reverse)
         term = following(dout, axis, reverse, end) if exclusive else dout

@@ -23,9 +23,9 @@ from intaglio.ops.math.reduction import ORDERED, highest, lowest
 
 # Rows of at least so many elements are reduced one after the other.
 MIN_ROW_ELEMENTS = 32
-# Rows that are shorter are added by a kernel from so many elements on.
+# Shorter rows are added by a kernel from so many elements on.
 MIN_COMPILED_ELEMENTS = 1 << 16
-# A step over all segments costs as much as so many segments that are reduced alone.
+# A step over all segments costs as much as the separate reduction of so many segments.
 SEGMENTS_PER_STEP = 4
 
 
@@ -66,8 +66,8 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
 
 
 def _begun(parts: Any, ufunc: Any, start: Any) -> Any:
-    """What begins with `start`, as where elements are taken one by one: extremes of infinities beyond it,
-    and sums of nothing but -0.0, are `start`."""
+    """Combines the results with `start`, as a loop over elements would that starts with it:
+    extremes of infinities, and sums of nothing but -0.0."""
     if ufunc in (np.maximum, np.minimum) or (ufunc is np.add and parts.dtype.kind in "fc"):
         ufunc(parts, np.asarray(start, parts.dtype), out=parts)
     return parts
@@ -83,10 +83,10 @@ def _add_columns(result: Any, ids: Any, rows: Any) -> None:
 
 
 def _row_by_row(ufunc: Any) -> Any:
-    """What `reduceat` does along the first axis, one row of each segment after the other.
+    """`reduceat` along the first axis, one row of each segment after the other.
 
-    NumPy reduces each column by itself, and sums a column pairwise, which
-    is faster for short rows only.
+    NumPy reduces each column by itself, and sums a column pairwise, which is faster for short rows
+    only.
     """
 
     def reduceat(rows: Any, begins: Any, axis: int, dtype: Any) -> Any:
@@ -106,7 +106,7 @@ def _row_by_row(ufunc: Any) -> Any:
 
 
 def _compiled(ufunc: Any, rows: Any, wide_rows: bool) -> Any:
-    """Machine code that combines rows by a ufunc; None where there is none."""
+    """Machine code that combines rows by a ufunc; None without a kernel."""
     if ufunc is np.add and not wide_rows:  # NumPy adds short rows in pairs
         large = rows.size >= MIN_COMPILED_ELEMENTS
         return machine_code.kernel("segments", "add", False, rows.dtype) if large else None

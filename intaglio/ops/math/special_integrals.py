@@ -49,7 +49,7 @@ def dawson(x: Any) -> Any:
 
 def _ei_near(x: Any) -> Any:
     direct = EULER + np.log(x) + x * np.exp(x / 2) * series(x / 3 - 1, EI_NEAR)
-    # Near the zero the sum cancels; what follows is the power series around it.
+    # Near its zero the sum cancels; there the power series around the zero is used.
     d = x - EI_ZERO - EI_REST
     near = np.abs(d) < 1e-2
     h = np.where(near, d, 0.0)

@@ -22,7 +22,7 @@ CHAIN = 128
 ROW_ELEMENTS = 1024
 # Terms of the dot products that are added up in a second step.
 DOT_TERMS = 4096
-# Products of so many terms, with so few results, are added up in blocks of terms.
+# Products with so many terms, and so few results, are summed in blocks of terms.
 LONG_TERMS = 1 << 18
 FEW_RESULTS = 16
 PRODUCT_TERMS = 1 << 14

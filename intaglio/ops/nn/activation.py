@@ -201,7 +201,7 @@ class SeluGrad(ActivationGradByOutput):
     native_exact = True
 
     def scalar(self, s, gradients, outputs):
-        # In the outputs' own dtype: what is below zero ends in a rounded constant, where the slope
+        # In the outputs' own dtype: numbers below zero end in a rounded constant, where the slope
         # is 0.
         below = s.add(outputs, s.const(SELU_SCALE_ALPHA, like=outputs))
         above = s.const(SELU_SCALE, like=outputs)

@@ -35,7 +35,7 @@ Draw = Callable[[Stream, int], Any]
 
 
 def unique_samples(draw: Draw, stream: Stream, wanted: int) -> tuple[Any, int]:
-    """(the first `wanted` different classes, after how many draws)."""
+    """(the first `wanted` distinct classes, the number of samples that they took)."""
     count = 4 * wanted
     while True:
         sampled = draw(stream, count)
@@ -256,7 +256,7 @@ def _alias_table(weights: Any) -> tuple[Any, Any]:
 
 
 class Learned(Sampler):
-    """Classes as often as they were true ones in earlier calls, each once more than that."""
+    """Classes with the frequencies of the true ones in earlier calls, plus one each."""
 
     def kernel(self, true_classes, num_true, num_sampled, unique, range_max, stream):
         def counted(kept: Any) -> Any:

@@ -33,7 +33,7 @@ ATTRS_3D = (
 
 
 class Plan:
-    """A convolution's attributes, and what they make of shapes."""
+    """A convolution's attributes, and the shapes that follow from them."""
 
     __slots__ = ("dilations", "ends", "format", "padding", "rank", "strides")
 

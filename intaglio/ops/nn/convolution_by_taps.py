@@ -1,8 +1,9 @@
 """Convolutions of numbers that are not all finite, one tap of the window after the other.
 
-Fast transforms subtract infinities from each other, and matrices of windows multiply them with the zeros of
-the padding: both make NaN of what is none. Taps on padding are left out for float32 and bfloat16, as TensorFlow
-2.21 leaves them out where there are several channels; images of float16 and float64 it multiplies with the zeros.
+Fast transforms subtract infinities from each other, and im2col multiplies them with the zeros of
+the padding: both give NaN where the direct sum is none. Taps on padding are left out for float32
+and bfloat16, as in TensorFlow 2.21 where there are several channels; for float16 and float64 it
+multiplies with the zeros.
 """
 
 from __future__ import annotations

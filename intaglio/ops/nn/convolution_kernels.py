@@ -63,7 +63,7 @@ def _skips(along: Sequence[Axis]) -> bool:
 
 
 def _taken(x: np.ndarray, along: Sequence[Axis]) -> tuple[np.ndarray, list[Axis]]:
-    """The elements that such windows see, and windows of one element without strides over them."""
+    """The elements under windows of one element with strides, and such windows without strides."""
     seen = np.ascontiguousarray(x[:, *[a.slice_of(0) for a in along]])
     return seen, [Axis(a.out, 1, 1, 1, 0, 0, a.out) for a in along]
 
@@ -71,8 +71,8 @@ def _taken(x: np.ndarray, along: Sequence[Axis]) -> tuple[np.ndarray, list[Axis]
 def _by_short_kernel(
     kind: str, along: Sequence[Axis], x: Sequence[int], shape: Sequence[int], *arrays: np.ndarray
 ) -> np.ndarray | None:
-    """What a kernel of a convolution of images and filters of these shapes makes of 16-bit floats,
-    if there is one."""
+    """The kernel of a convolution of 16-bit floats with images and filters of these shapes, if
+    there is one."""
     work = prod([*x[:1], *[a.out for a in along], *shape])
     run = select_kernel(kind, arrays[0].dtype, work, tuple(x), tuple(shape), tuple(along))
     return run and run(*arrays)
@@ -93,7 +93,7 @@ def forward(x: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.nda
     if not result.size:
         return result
     if not matrix.size:
-        result.fill(0)  # sums of nothing
+        result.fill(0)  # empty sums
         return result
     work = result.size * matrix.shape[0]
     run = select_kernel("convolution", x.dtype, work, x.shape, filters.shape, tuple(along))
@@ -183,7 +183,7 @@ def _reversible(a: Axis) -> bool:
 
 
 def _by_input_reversed(d: np.ndarray, filters: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
-    """With stride 1 the gradient is the convolution with the filters turned round."""
+    """With stride 1 the gradient is the convolution with the rotated filters."""
     flipped = filters[tuple([slice(None, None, -1)] * len(along))].swapaxes(-1, -2)
     back = []
     for a in along:

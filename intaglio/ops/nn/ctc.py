@@ -1,8 +1,8 @@
 """Connectionist temporal classification: the loss of labels without alignment, and decoding.
 
 The loss follows Graves et al., "Connectionist temporal classification: labelling unsegmented
-sequence data with recurrent neural networks" (2006), in logarithms. Sequences and positions
-go together; time goes step by step.
+sequence data with recurrent neural networks" (2006), in logarithms. Sequences and positions are
+vectorised; the loop is over time steps.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Decoding by beam search: the likeliest labels over all their alignments.
 
-Follows Graves, "Supervised sequence labelling with recurrent neural networks" (2012), as a
-search for prefixes: a beam holds the log-probability of the alignments of its prefix that end
-in a blank and of those that do not. Sequences and beams go together; time goes step by step.
+Follows Graves, "Supervised sequence labelling with recurrent neural networks" (2012), as a search
+for prefixes: a beam holds the log-probability of the alignments of its prefix that end in a blank
+and of those that do not. Sequences and beams are vectorised; the loop is over time steps.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class _Beams:
         self.blank[:, 0] = 0
 
     def step(self, log_probs: Any, active: Any) -> None:
-        """Goes on by one step with log-probabilities [batch, classes]."""
+        """Extends the beams by one step with log-probabilities [batch, classes]."""
         total = np.logaddexp(self.label, self.blank)
         lasts, used = self.prefixes.labels[self.numbers], self.numbers >= 0
         parent = self.prefixes.parents[self.numbers]
@@ -161,7 +161,7 @@ def _forgotten(total: Any, used: Any, longer: Any, followed: Any, source: Any, c
     better = (score[row] > own[:, None]) & (order[row] < columns[row, beam, None])
     forgotten = np.zeros((batch, width), bool)
     while True:
-        # What is decided of a beam depends on earlier ones alone, so that this ends.
+        # Each decision depends on earlier beams only, so the loop ends.
         counted = better & ~forgotten[row[:, None], origin[row]]
         pruned = ahead + counted.sum(axis=1) >= width
         pruned &= ~forgotten[row, source[row, beam]]

@@ -132,7 +132,8 @@ class FakeQuantWithMinMaxVars(Op):
 
 @op
 class FakeQuantWithMinMaxVarsGradient(Op):
-    """The gradient inside the range; what is outside goes to the bound that it is behind."""
+    """The gradient inside the range; elements outside contribute to the gradient of the nearer
+    bound."""
 
     signature = (
         f"gradients: float32, inputs: float32, min: float32, max: float32; {_VARS} -> {_BACKPROPS}"

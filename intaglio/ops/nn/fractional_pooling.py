@@ -171,7 +171,7 @@ class FractionalMaxPool(Fractional):
 
 @op
 class FractionalAvgPool(Fractional):
-    """The mean of every window; of integers, without what is behind the point."""
+    """The mean of every window; of integers, truncated."""
 
     def pooled(self, x: Any, rows: Any, columns: Any, overlapping: bool) -> Any:
         tall = _folded(x, rows, overlapping, ROWS, np.add)
@@ -310,7 +310,7 @@ class FractionalAvgPoolGrad(Op):
             )
         rows = _windows(tall, outs[1], row_pooling_sequence, "row")
         columns = _windows(wide, outs[2], col_pooling_sequence, "col")
-        # As a mean: integers lose what is behind the point once, at the end.
+        # As a mean: integers are truncated once, at the end.
         share = np.zeros((batch, outs[1] + 1, outs[2] + 1, depth))
         share[:, :-1, :-1] = out_backprop / _counts(rows, columns, overlapping)
         gradient: Any = 0

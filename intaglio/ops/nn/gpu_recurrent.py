@@ -1,7 +1,8 @@
-"""Recurrent layers as one op of NVIDIA's library, which TensorFlow has for GPUs only.
+"""Recurrent layers as one op of cuDNN, which TensorFlow has for GPUs only.
 
-Keras 2 traces a function with such an op beside the one for the host, and so does `snt.UnrolledLSTM`: graphs
-can have them, be differentiated and saved. Run on the host they raise what they raise in TensorFlow.
+Keras 2 traces a function with such an op beside the one for the host, and so does
+`snt.UnrolledLSTM`: graphs can have them, be differentiated and saved. On the host they raise the
+error that TensorFlow raises.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class GpuRecurrent(Op):
 
 
 class GpuRecurrentForward(GpuRecurrent):
-    """Outputs of all steps, the last states, and what the gradient needs."""
+    """Outputs of all steps, the last states, and the reserved space for the gradient."""
 
     def infer(
         self, input: Spec, input_h: Spec, input_c: Spec, params: Spec, rnn_mode, direction, **attrs
@@ -51,7 +52,7 @@ class GpuRecurrentForward(GpuRecurrent):
         ]
 
     def outputs_of(self, input, input_h, input_c, params, rnn_mode, direction) -> list[Spec]:
-        """The results besides what is kept in the memory of the host."""
+        """The results without the reserved space in host memory."""
         for spec, rank in ((input, 3), (input_h, 3), (params, 1)):
             if spec.shape is not None and len(spec.shape) != rank:
                 raise ShapeError(f"Shape must be rank {rank} but is rank {len(spec.shape)}")

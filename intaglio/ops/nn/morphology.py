@@ -78,14 +78,14 @@ def _best(input: Any, filter: Any, plan: Any) -> tuple[Any, Any]:
     return best, which
 
 
-# Elements of the results that are compared at a time: they stay in cache.
+# Elements of the results that are compared at a time: they fit into the cache.
 _BLOCK_ELEMENTS = 1 << 15
 
 
 def _is_plain(input: Any, filter: Any, plan: Any) -> bool:
-    """Whether the maxima over windows with -inf around the input are the greatest sums.
+    """True if the maxima over windows with -inf around the input are the greatest sums.
 
-    They are not where a number is none, or a window has no tap inside of the input.
+    They are not where a number is NaN, or a window has no tap inside of the input.
     """
     for axis in plan:
         taps = np.arange(axis.out)[:, None] * axis.stride - axis.before

@@ -41,7 +41,7 @@ class L2Loss(Op):
         return raw.Mul(t, doutput)
 
 
-# Elements that are normalised at a time: what is computed of them stays in cache.
+# Elements that are normalised at a time: intermediate results fit into the cache.
 _BLOCK_ELEMENTS = 1 << 15
 # Neighbours on either side for which there is code: each is a slice of a loop's operand.
 _MAX_NATIVE_RADIUS = 16
@@ -50,8 +50,8 @@ _MAX_NATIVE_RADIUS = 16
 def _neighbours(x: np.ndarray, radius: int) -> np.ndarray:
     """The sum over each channel and its `radius` neighbours on either side: [pixels, channels].
 
-    Of few neighbours they are added one by one, as native code does. Rows lie one behind the other, with
-    zeros between them, so that a sum is one of whole arrays.
+    Few neighbours are added one by one, as in native code. Rows are concatenated with zeros between
+    them, so that a sum is one of whole arrays.
     """
     pixels, depth = x.shape
     radius = min(radius, depth - 1)
@@ -89,7 +89,7 @@ def _power(norm: np.ndarray, beta: float) -> np.ndarray:
 
 
 def _norm(x: np.ndarray, radius: int, bias: float, alpha: float) -> np.ndarray:
-    """What is raised to a power, of [pixels, channels]."""
+    """The base of the power, of [pixels, channels]."""
     number = x.dtype.type
     return _neighbours(np.square(x), radius) * number(alpha) + number(bias)
 
@@ -134,7 +134,7 @@ def _has_code(x: Any, radius: int) -> bool:
 
 
 def _norm_of(x: Any, radius: int, bias: float, alpha: float) -> Any:
-    """What is raised to a power."""
+    """The base of the power."""
     sums = _neighbours_of(raw.Square(x), min(radius, x.shape[-1] - 1))
     return raw.AddV2(raw.Mul(sums, constant(alpha, x)), constant(bias, x))
 

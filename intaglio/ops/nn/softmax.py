@@ -17,7 +17,7 @@ from intaglio.ops.compiled import Kernel, select_kernel
 from intaglio.ops.families import shape_of, spec_of
 from intaglio.ops.linalg.matmul import brackets
 
-# Rows of so many elements are short; what NumPy takes for each, in multiplications.
+# Rows of so many elements are short; and NumPy's cost of a row, in multiplications.
 SHORT_ROW, WORK_OF_SHORT_ROWS = 16, 8
 LAST = np.asarray([-1], np.int32)
 
@@ -110,7 +110,7 @@ def _along(vector: Any) -> Any:
 
 
 def _second_order(dbackprop: Any, features: Any) -> Any:
-    """What a gradient by `backprop` adds to that by the logits: softmax's own gradient."""
+    """The contribution of the gradient with respect to `backprop`: softmax's own gradient."""
     softmax = raw.Softmax(features)
     mean = raw.Sum(raw.Mul(dbackprop, softmax), LAST, keep_dims=True)
     return raw.Mul(raw.Sub(dbackprop, mean), softmax)

@@ -19,7 +19,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.state.resource_variable import check_compatible, contents_of
 
-# What the ops of this file take besides the gradient: numbers without dimensions.
+# The inputs of these ops besides the gradient: scalars.
 SCALARS = frozenset(
     [
         "alpha",
@@ -43,7 +43,7 @@ SCALARS = frozenset(
 
 
 def step(kind: Any, slots: list[Any], gradient: Any, numbers: dict[str, Any]) -> None:
-    """Writes what `kind.update` makes of the variables' values, all or none of them."""
+    """Assigns the results of `kind.update` to the variables, to all or to none."""
     for name, value in numbers.items():
         if name in SCALARS and np.ndim(value):
             raise invalid_argument(f"{name} is not a scalar: {brackets(value.shape)}")

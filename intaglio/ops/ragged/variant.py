@@ -78,7 +78,7 @@ class RaggedTensorToVariant(Op):
 
 
 def _rows(splits: list[Any], values: Any) -> list[EncodedRagged]:
-    """The rows, each with what it has of the inner partitions and of the values."""
+    """The rows, each with its slices of the inner partitions and of the values."""
     found: list[EncodedRagged] = []
     bounds = splits[0].tolist()
     for begin, end in itertools.pairwise(bounds):

@@ -26,7 +26,7 @@ RATES = (*HALF_TO_DOUBLE, int32, int64)
 
 
 def _for_each(shape: Spec, parameter: Spec) -> Any:
-    """The shape of `shape` draws for each element of a parameter."""
+    """The shape of samples: `shape` samples for each element of a parameter."""
     lead = drawn_shape(shape)
     if lead is None or parameter.shape is None:
         return None
@@ -63,7 +63,7 @@ def _gamma(stream: Stream, alpha: Any, dims: tuple[int, ...]) -> Any:
 
 
 def _gamma_slope(alpha: Any, output: Any, doutput: Any) -> Any:
-    """The gradient by the shape parameter: each sample moves with it."""
+    """The gradient with respect to the shape parameter, by implicit differentiation of each sample."""
     wide = raw.RandomGammaGrad(alpha, output)
     whole = raw.Mul(doutput, wide)
     return unbroadcast(whole, spec_of(alpha), spec_of(whole))
@@ -226,7 +226,7 @@ class StatelessRandomBinomial(Op):
 
 @op
 class StatefulRandomBinomial(Op):
-    """Binomial numbers of a generator's state, which moves on by 50 numbers for each, and more."""
+    """Binomial numbers from a generator's state, which advances by 50 numbers for each, or more."""
 
     signature = (
         "resource: resource, algorithm: int64, shape: S, counts: T, probs: T;"

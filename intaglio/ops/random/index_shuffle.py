@@ -1,9 +1,9 @@
 """The position of an index in a permutation that is never materialised.
 
-The permutation is the Simon cipher (Beaulieu et al., "The Simon and Speck families of
-lightweight block ciphers", 2013) of three key words and few rounds, on blocks of as many bits
-as the indices have and at least 16; what it puts beyond the range goes through it again. Its
-constants were found from TensorFlow's answers.
+The permutation is the Simon cipher (Beaulieu et al., "The Simon and Speck families of lightweight
+block ciphers", 2013) of three key words and few rounds, on blocks of as many bits as the indices
+have and at least 16; results out of range are ciphered again (cycle walking). Its constants were
+found from TensorFlow's answers.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ WORDS = 3
 MIN_BITS = 16
 # One bit for each round key, from the lowest.
 SEQUENCE = 0xF5
-# Up to here a block holds so many more numbers than are wanted that all of them are put
-# through the cipher once, rather than some of them again and again.
+# Where a block has at most so many times the range's numbers, all of them are ciphered once, rather
+# than some of them repeatedly.
 MAX_FULL_BLOCK = 4096
 KEYS_AT_A_TIME = 16
 
 
 def _rotate_left(x: Any, by: int, half: Any, mask: Any) -> Any:
-    """Words of `half` bits, turned to the left."""
+    """Words of `half` bits, rotated to the left."""
     return ((x << np.uint64(by)) | (x >> (half - np.uint64(by)))) & mask
 
 

@@ -24,25 +24,25 @@ WEYL_1 = 0xBB67AE85
 LOW = np.uint64(0xFFFFFFFF)
 HIGH = np.uint64(32)
 MASK64 = (1 << 64) - 1
-# Blocks ciphered at a time: the working arrays stay in the processor's cache.
+# Blocks that are ciphered at a time: the working arrays fit into the processor's cache.
 CHUNK_BLOCKS = 8192
 # So many blocks are ciphered without NumPy, whose calls would take longer.
 MAX_PYTHON_BLOCKS = 8
-# Counters set aside for each output whose number of draws is not known beforehand.
+# Counters reserved for each output that consumes a variable number of random numbers.
 RESERVED = 256
 TRUNCATE_AT = 2.0
 # Uniform numbers below this are taken for it: their logarithms are needed.
 MIN_UNIFORM = 1e-7
 # Multiplications that NumPy makes for each number.
 WORK_PER_NUMBER = 4
-# And those that its bits are worth, which NumPy draws as they are: in passes over memory.
+# The same for random bits, which NumPy computes in passes over memory.
 WORK_PER_BITS = 8
 # And those that a swap in Python is worth.
 WORK_PER_SWAP = 32
 
 
 class Stream(NamedTuple):
-    """Where to draw from: a key and the counter's two halves, as Python ints."""
+    """A position in a stream: a key and the counter's two halves, as Python ints."""
 
     key: int
     low: int
@@ -66,7 +66,7 @@ def blocks(stream: Stream, count: int, step: int = 1) -> np.ndarray:
 
 
 def _compiled(kind: str, stream: Stream, count: int, step: int = 1) -> Any:
-    """So many numbers of a kind from machine code; None where there is none."""
+    """So many numbers of a kind from machine code; None without a kernel."""
     if kind == "normal":  # NumPy's logarithms and roots have other last bits
         draw = select_kernel("random", np.float32, WORK_PER_NUMBER * count, kind, count)
     else:
@@ -189,7 +189,7 @@ def uniform(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
 def uniform_int(
     stream: Stream, count: int, low: Any, high: Any, dtype: np.dtype[Any]
 ) -> np.ndarray:
-    """`count` integers in [low, high): the draw modulo the width of the range."""
+    """`count` integers in [low, high): random bits modulo the width of the range."""
     unsigned = np.dtype(f"u{dtype.itemsize}")
     words = full_int(stream, count, unsigned)
     span = int(high) - int(low)
@@ -207,11 +207,11 @@ def full_int(stream: Stream, count: int, dtype: np.dtype[Any]) -> np.ndarray:
 
 
 def box_muller(bits: np.ndarray, double: bool) -> np.ndarray:
-    """Two normals for each two uniform draws: sin and cos of one angle, in this order.
+    """Two normal numbers for each two uniform ones: sin and cos of one angle, in this order.
 
     float64 equals TensorFlow's. For float32 the C library rounds a few logarithms, sines and
-    cosines incorrectly, while here they are rounded correctly: 98.5 % of the numbers are
-    equal, the others differ by 3 units in the last place at most.
+    cosines incorrectly, while here they are rounded correctly: 98.5 % of the numbers are equal, the
+    others differ by 3 units in the last place at most.
     """
     dtype = np.dtype(np.float64 if double else np.float32)
     u = unit(bits, dtype).reshape(-1, 2)
@@ -305,9 +305,10 @@ def permutation(stream: Stream, count: int) -> np.ndarray:
 
 
 def categories(stream: Stream, logits: np.ndarray, count: int) -> np.ndarray:
-    """`count` draws from each row of unnormalised log-probabilities, as int64.
+    """`count` samples from each row of unnormalised log-probabilities, as int64.
 
-    Rows take their draws one after the other; logits that are not finite are never drawn.
+    Rows consume their random numbers one after the other; logits that are not finite are never
+    sampled.
     """
     rows = len(logits)
     uniforms = uniform(stream, rows * count, np.dtype(np.float64)).reshape(rows, count)

@@ -1,10 +1,10 @@
-"""Gamma, Poisson and binomial numbers: distributions that reject some of what they draw.
+"""Gamma, Poisson and binomial numbers, by rejection sampling.
 
-Every output has counters of its own, from which it takes block after block until a draw is
+Every output has counters of its own, from which it takes block after block until a proposal is
 accepted. The methods are those of Marsaglia and Tsang, "A simple method for generating gamma
 variables" (2000), of Hormann, "The transformed rejection method for generating Poisson random
-variables" (1993) and "The generation of binomial random variates" (1993), and Knuth's products
-and sums for small means. Which draws they take in which order follows TensorFlow's results.
+variables" (1993) and "The generation of binomial random variates" (1993), and Knuth's products and
+sums for small means. The order in which they consume random numbers follows TensorFlow's results.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The loops of `rejection_sampling.py`, output by output, for machine code (`ops/restricted.py`).
 
-They draw the same numbers: each output has counters of its own, blocks give two numbers, and the second
-of a pair is taken first. A block is ciphered again for its other number: that takes less time than
-keeping it.
+They return the same numbers: each output has counters of its own, a block has two numbers, and the
+second of a pair is used first. A block is ciphered again for its other number, which takes less
+time than keeping it.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Random ops with a state of their own: each use draws further along its stream.
+"""Random ops with a state of their own: each call advances its stream.
 
-A kernel requests `stream`, the state of its node (or eagerly, of the calls with the same
-seeds), and takes from it as many counters as TensorFlow's kernels set aside.
-Since every node has a stream of its own, the nodes of a graph need no order, and one whose
-numbers are unused is dropped.
+A kernel requests `stream`, the state of its node (or eagerly, of the calls with the same seeds),
+and takes from it as many counters as TensorFlow's kernels reserve. Since every node has a stream of
+its own, the nodes of a graph need no order, and one whose numbers are unused is dropped.
 """
 
 from __future__ import annotations
@@ -150,7 +149,7 @@ class RandomShuffle(Op):
 
 @op
 class Multinomial(Op):
-    """Draws from each row of unnormalised log-probabilities."""
+    """Samples from each row of unnormalised log-probabilities."""
 
     signature = (
         "logits: T, num_samples: int32; seed: int = 0, seed2: int = 0,"
@@ -174,7 +173,7 @@ class Multinomial(Op):
 
 
 def categorical_shape(logits: Spec, num_samples: Spec) -> Any:
-    """The shape of draws from rows of logits. Raises ShapeError."""
+    """The shape of samples from rows of logits. Raises ShapeError."""
     if logits.rank not in (None, 2):
         raise ShapeError(f"Shape must be rank 2 but is rank {logits.rank}")
     rows = None if logits.shape is None else logits.shape[0]

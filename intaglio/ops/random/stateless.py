@@ -331,7 +331,7 @@ class StatelessShuffle(Op):
 
 @op
 class StatelessMultinomial(Op):
-    """Draws from each row of unnormalised log-probabilities, from a seed."""
+    """Samples from each row of unnormalised log-probabilities, for a seed."""
 
     signature = (
         "logits: T, num_samples: int32, seed: Tseed;"

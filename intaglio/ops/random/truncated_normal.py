@@ -1,10 +1,10 @@
-"""Normals of given means and deviations between given bounds, by rejection.
+"""Normal numbers of given means and deviations between given bounds, by rejection.
 
-The methods are those of Robert, "Simulation of truncated normal variables" (1995): normals that lie
-outside are drawn again; where few would lie inside, uniform or exponential proposals take their place. Which
-method, which draws in which order: as TensorFlow's results show it, with one thread for the op
-(`tf.config.threading.set_intra_op_parallelism_threads(1)`). With more it divides long results
-among them at positions that follow from their number.
+The methods are those of Robert, "Simulation of truncated normal variables" (1995): normal numbers
+outside are rejected; where few would be inside, the proposals are uniform or exponential. The
+choice of the method, and the order of the random numbers, follow TensorFlow's results with one
+thread for the op (`tf.config.threading.set_intra_op_parallelism_threads(1)`). With more it divides
+long results among them at positions that depend on their number.
 """
 
 from __future__ import annotations
@@ -29,24 +29,25 @@ from intaglio.ops.shape_inputs import dims_of
 
 # Normals are proposed where a bound is farther than this from the mean, and the other on its other side.
 FAR = 1.3
-# So many numbers of one interval are drawn as rows of their own.
+# So many numbers of one interval are sampled as rows of their own.
 NUMBERS_IN_ROW = 100
 # Blocks that are drawn in one go at least, an even number.
 MIN_BLOCKS = 8
-# Proposals without a number, after which there is none.
+# The most proposals for a number, after which there is none.
 MAX_REJECTED = 4000
 # Rows of fewer numbers are drawn one number at a time.
 FEW_NUMBERS = 16
 # Blocks that short rows take from at a time.
 MAX_WINDOW = 4096
-# What two ways of computing a bound may differ by, in units of the last place.
+# The difference of two expressions for a bound, in units in the last place.
 CLOSE_ULPS = 16
 
 
 class Interval:
-    """Standard normals between two bounds, which are NumPy scalars of one dtype.
+    """Standard normal numbers between two bounds, which are NumPy scalars of one dtype.
 
-    A proposal is made of one number of the stream, and accepted by comparing another one with a bound.
+    A proposal is computed from one number of the stream, and accepted by comparing another one with
+    a bound.
     """
 
     def __init__(self, low: Any, high: Any) -> None:
@@ -82,7 +83,7 @@ class Interval:
         return (deciding < bound) & (values < self.high)
 
     def values(self, numbers: Any) -> Any:
-        """The standard normals that numbers of the stream stand for, without the mirror."""
+        """The standard normal numbers for numbers of the stream, before mirroring."""
         if self.normal:
             return numbers
         if self.uniform:
@@ -146,7 +147,7 @@ def fill(stream: Stream, interval: Interval, out: Any) -> Stream:
 
 
 class Window:
-    """Numbers of a stream that many short rows take one by one, as Python's own."""
+    """The numbers of a stream as Python floats, which many short rows take one by one."""
 
     def __init__(self, stream: Stream, blocks: int, dtype: Any) -> None:
         self._stream, self._size, self._dtype = stream, blocks + blocks % 2, np.dtype(dtype)
@@ -297,7 +298,7 @@ class ParameterizedTruncatedNormal(Op):
         for name, operand in named.items():
             _check_parameter(name, operand, dims)
         size = shapes.count(dims) or 0
-        # Draws with the parameters of all are divided into rows of their own.
+        # Samples with the same parameters are divided into rows of their own.
         of_all = (
             np.ndim(minvals) == np.ndim(maxvals) == 0 and np.size(means) == np.size(stdevs) == 1
         )

@@ -23,7 +23,7 @@ def _check_rank(x: Spec, rank: int) -> None:
 
 
 class _Reader:
-    """What is left of a file."""
+    """The remaining bytes of a file."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0

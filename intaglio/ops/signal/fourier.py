@@ -74,7 +74,7 @@ def _transformed(
 
 
 def _compiled(kind: str, x: Any, axes: int, length: int) -> Any:
-    """A kernel for the last axes of a large array; None if there is none."""
+    """A kernel for the last axes of a large array; None without one."""
     size = math.prod(x.shape[-axes:]) if x.ndim >= axes else 0
     if x.size * max(size, 1).bit_length() < MIN_COMPILED_STEPS:
         return None
@@ -234,7 +234,7 @@ def _weights(length: Any, inner: float, dtype: DType) -> Any:
 
 
 def _fitted(x: Any, like: Spec, rank: int) -> Any:
-    """A gradient filled up with zeros to the shape of what the transform cut."""
+    """A gradient padded with zeros to the shape before truncation."""
     spec = spec_of(x)
     if shapes.known(spec.shape) and shapes.known(like.shape) and spec.shape == like.shape:
         return x

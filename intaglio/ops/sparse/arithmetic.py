@@ -58,7 +58,7 @@ class SparseAdd(Op):
         kept = np.abs(total) >= thresh
         if kept.all():
             return table, total, a_shape
-        # Only what has been added up can fall below the threshold.
+        # Only sums of several elements can fall below the threshold.
         added = np.concatenate([a_rows, b_rows])
         kept |= np.bincount(added, minlength=len(table)) == 1
         return table[kept], total[kept], a_shape
@@ -324,9 +324,9 @@ _MAX_ELEMENTS_AT_ONCE = 1 << 20
 
 
 def _is_thick(size: int, values: Any, dense: Any) -> bool:
-    """True for a sparse matrix that is multiplied in less time as a dense one, with one result.
+    """True for a sparse matrix whose product is faster as a dense one, and equal.
 
-    Nothing but a finite number makes 0 of 0.
+    The product of 0 and a number is 0 only if the number is finite.
     """
     return (
         dense.dtype.kind in "fc"

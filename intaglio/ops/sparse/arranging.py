@@ -397,7 +397,7 @@ class SparseSplit(Op):
         return tables, [values[some] for some in rows], dims
 
 
-# So many parts are each found in a pass of their own.
+# With at most so many parts, each is found in a pass of its own.
 _MAX_MASKED_PARTS = 8
 
 
@@ -459,7 +459,7 @@ class SparseFillEmptyRows(Op):
         if ordered and not empty.any():
             return indices, values, empty, np.arange(ids.size)
         ends = np.cumsum(counts + empty)
-        if ordered:  # an element moves by the empty rows before its own
+        if ordered:  # an element moves down by the empty rows before its own
             targets = np.arange(ids.size) + np.cumsum(empty)[ids]
         else:
             order = np.argsort(ids, kind="stable")

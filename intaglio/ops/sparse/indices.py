@@ -30,7 +30,7 @@ def keys(first: Any, *others: Any) -> list[Any]:
     least = min([int(c.min(initial=0)) for cs in _columns(tables) for c in cs], default=0)
     if math.prod(dims) < _MAX_FLAT_INDEX and least >= 0:
         return [flat(table, dims) for table in tables]
-    # Sparse tensors can be larger than what a number counts.
+    # A sparse tensor may have more positions than an int64 can count.
     whole = np.concatenate(tables) if others else first
     _, found = np.unique(whole, axis=0, return_inverse=True)
     cuts = np.cumsum([len(t) for t in tables[:-1]])

@@ -45,7 +45,7 @@ class SparseMatrix:
 
     @classmethod
     def unordered(cls, indices: Any, values: Any, dense: tuple[int, ...]) -> SparseMatrix:
-        """The matrix with these elements; repeated indices stay as they are."""
+        """The matrix with these elements; repeated indices are kept."""
         order = coordinates.order(indices)
         return cls(indices[order], values[order], dense)
 
@@ -272,7 +272,7 @@ class SparseMatrixNNZ(Op):
 
 @op
 class SparseMatrixTranspose(Op):
-    """The transpose of a matrix, or of each matrix of a batch; conjugated if wanted."""
+    """The transpose of a matrix, or of each matrix of a batch; conjugated on request."""
 
     signature = "input: variant; conjugate: bool = False, type: type -> output: variant"
     type = _ELEMENTS

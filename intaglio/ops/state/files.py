@@ -1,4 +1,4 @@
-"""Whole files, read and written. What a file holds may change, so reads stay in order."""
+"""Whole files, read and written. A file's contents may change, so reads keep their order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Look-up tables: their handles, and what is done with them."""
+"""Lookup tables: their handles, and the ops on them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Handle(Op):
     fixed = False
 
     def handle(self, value_dtype: DType, value_shape: Dims) -> Spec:
-        """The spec of a handle, with what the table contains."""
+        """The spec of a handle, with the contents of the table."""
         return Spec(resource_dtype, (), Spec(value_dtype, value_shape))
 
     def table(

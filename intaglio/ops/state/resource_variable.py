@@ -1,6 +1,6 @@
-"""Variables as ops see them: a handle, reads, and writes that replace or change the value.
+"""The ops of variables: a handle, reads, and writes that replace or update the value.
 
-The `Spec.value` of a handle is the Spec of what the variable contains.
+The `Spec.value` of a handle is the Spec of the variable's value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def contents_of(handle: Spec, dtype: DType | None = None) -> Spec:
 
 
 def _content(handle: Spec, dtype: DType) -> Spec:
-    """The spec of what is read from a variable as a dtype. Raises ShapeError for another one."""
+    """The spec of a variable's value, read as a dtype. Raises ShapeError for another dtype."""
     contents = contents_of(handle, dtype)
     if isinstance(handle.value, Spec) and contents.dtype is not dtype:
         raise ShapeError(
@@ -171,7 +171,7 @@ class DestroyResourceOp(Op):
 
 
 def check_value(resource: Spec, value: Spec) -> None:
-    """Raises ShapeError unless the value fits what the variable may contain."""
+    """Raises ShapeError unless the variable may have the value."""
     contents = contents_of(resource, value.dtype)
     if contents.dtype is not value.dtype:
         raise ShapeError(
@@ -373,7 +373,7 @@ class ResourceGatherNd(Op):
 
 
 def _misfit(indices: Any, updates: Any, array: Any) -> str:
-    """What is wrong with the shape of updates."""
+    """The error in the shape of updates."""
     if updates.shape[: indices.ndim] != indices.shape:
         return (
             f"The shape of indices ({brackets(indices.shape)}) must be a prefix of the shape of updates "
@@ -547,14 +547,14 @@ class ResourceScatterNdSub(ResourceScatterNd):
 
 @op
 class ResourceScatterNdMin(ResourceScatterNd):
-    """The smaller of the update and what stood there stays."""
+    """The smaller of the element and the update."""
 
     combines = "min"
 
 
 @op
 class ResourceScatterNdMax(ResourceScatterNd):
-    """The larger of the update and what stood there stays."""
+    """The larger of the element and the update."""
 
     combines = "max"
 

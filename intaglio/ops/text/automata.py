@@ -55,11 +55,12 @@ HERE, AT_END = 1, 2
 
 
 class _Step(NamedTuple):
-    """A state of the nondeterministic automaton: it reads a byte of a set, or goes on at once.
+    """A state of the nondeterministic automaton: it reads a byte of a set, or nothing (an epsilon
+    transition).
 
-    `when` is a condition on the position: "start", "end", or nothing. A set is a number whose bits are
-    the codes; bit 128 is all characters beyond ASCII, after which the state is OTHER. `bound` is twice
-    the number of a group that begins here, one more where it ends.
+    `when` is a condition on the position: "start", "end", or "". A set is an integer whose bits are
+    the codes; bit 128 is all characters beyond ASCII, after which the state is OTHER. `bound` is
+    twice the number of a group that starts here, one more where it ends.
     """
 
     targets: list[int]
@@ -91,7 +92,7 @@ class _Parser:
         return len(self.steps) - 1
 
     def taken(self, text: str) -> bool:
-        """Whether the pattern goes on with a text, which is read then."""
+        """A match of the pattern followed by a text, which is read."""
         found = self.text.startswith(text, self.at)
         self.at += len(text) if found else 0
         return found
@@ -138,7 +139,8 @@ class _Parser:
         return lambda to: self._copies(part, least, most, to, -1 if lazy else 1)
 
     def _copies(self, part: _Part, least: int, most: int, to: int, order: int) -> int:
-        """So many copies of a part; what is preferred, another one or the rest, comes first."""
+        """So many copies of a part; the preferred continuation, another copy or the rest, comes
+        first."""
         first = to
         if most < 0:
             targets: list[int] = []
@@ -194,7 +196,7 @@ class _Parser:
 
     def set_of(self, codes: int) -> _Part:
         """A byte of a set."""
-        if not codes:  # a step without codes reads nothing
+        if not codes:  # an epsilon transition
             raise NoAutomaton("a set without characters")
         return lambda to: self.step([to], codes)
 
@@ -219,7 +221,7 @@ class _Subsets:
         self.ends: list[int] = [REFUSED, UNKNOWN]
 
     def reached(self, steps: Iterable[int], conditions: tuple[str, ...]) -> set[int]:
-        """The steps that are reached without reading, where such conditions hold."""
+        """The epsilon closure of steps, where such conditions hold."""
         found, waiting = set[int](), list(steps)
         while waiting:
             number = waiting.pop()
@@ -232,7 +234,7 @@ class _Subsets:
         return found
 
     def number(self, steps: Iterable[int], first: bool = False) -> int:
-        """The state of a set of steps; 0 for one from which nothing is read or accepted."""
+        """The state of a set of steps; 0 for one that reads and accepts nothing."""
         here = ("start",) if first else ()
         whole = frozenset(self.reached(steps, here))
         accepted = self.accepting in self.reached(whole, (*here, "end"))
@@ -344,7 +346,7 @@ class _Preferences(_Subsets):
 
 def _check_loops(steps: list[_Step]) -> None:
     """Raises NoAutomaton if a repeated part may be empty: engines differ in what they prefer."""
-    state = [0] * len(steps)  # 1 while what follows a step is looked at, then 2
+    state = [0] * len(steps)  # 1 while the successors of a step are visited, then 2
     for root in range(len(steps)):
         waiting = [root]
         while waiting:
@@ -362,9 +364,9 @@ def _check_loops(steps: list[_Step]) -> None:
 class Program(NamedTuple):
     """The steps of a pattern with its groups as arrays of int32, for matching by backtracking.
 
-    `kinds` says what a step does; `first[i]` to `first[i + 1]` are the places of its targets; `bounds`
-    is where it writes the position; `sets[128 * i + byte]` (uint8) is 1 for the bytes that it reads.
-    `beginning` (uint8) has a 1 for every byte that a match may begin with.
+    `kinds` are the kinds of the steps; `first[i]` to `first[i + 1]` index their targets; `bounds`
+    are the groups' bounds that they set; `sets[128 * i + byte]` (uint8) is 1 for the bytes that a
+    step reads. `beginning` (uint8) has a 1 for every byte that a match may start with.
     """
 
     kinds: np.ndarray
@@ -396,7 +398,7 @@ def _bits(codes: int) -> list[int]:
 
 @functools.lru_cache(256)
 def program_of(pattern: str) -> Program | None:
-    """The program of a pattern in RE2's syntax; None if it has none, or may match nothing."""
+    """The program of a pattern in RE2's syntax; None without one, or if it matches the empty text."""
     try:
         parser = _Parser(regex_syntax.translated(pattern).pattern, captures=True)
         steps, start, accepting = _steps_by(parser)

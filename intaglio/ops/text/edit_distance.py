@@ -150,7 +150,7 @@ def _distances_by_columns(a: Any, n: Any, b: Any, m: Any) -> Any:
     for i in range(a.shape[1]):
         new = row + 1
         new[:, 1:] = np.minimum(new[:, 1:], row[:, :-1] + (a[:, i : i + 1] != b))
-        # What comes from the left costs 1 a step: the least so far, less the steps.
+        # A path from the left costs 1 for each step: the minimum so far, less the steps.
         row = np.minimum.accumulate(new - steps, axis=1) + steps
         done = n == i + 1
         found[done] = np.take_along_axis(row[done], m[done, None], axis=1)[:, 0]

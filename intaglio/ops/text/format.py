@@ -108,8 +108,8 @@ def _texts(values: Any, width: int, fill: str, style: str) -> Any:
 # The products of numbers of 24 bits and 10**12, which has 5**12 in 28 bits, are exact.
 _MAX_EXACT_DIGITS = 12
 _MAX_WHOLE = 1 << 53
-# What is within so much of a half may be rounded otherwise than the exact number, as a part of it: a
-# power of ten is off by half of its last bit, and so is the product with it.
+# A fraction within this of a half may be rounded otherwise than the exact number's: a power of ten
+# is off by half of its last bit, and so is the product with it.
 _UNCERTAIN = 2.0**-51
 # The powers that float64 has, from the least on.
 _LEAST_POWER = -300
@@ -142,7 +142,7 @@ def _digits(values: Any, style: str) -> _Digits | None:
 
 
 def _fixed(doubles: Any, behind: int, doubly: bool) -> _Digits:
-    """With so many digits behind the point."""
+    """With so many digits after the point."""
     scaled = np.abs(doubles) * 10.0**behind
     whole = np.rint(scaled)  # as exact numbers are rounded: halves to even ones
     certain = scaled < _MAX_WHOLE
@@ -161,7 +161,7 @@ def _scientific(doubles: Any, behind: int) -> _Digits:
     size = np.where(usual, size, 0.0)
     exponent = np.where(size > 0, np.floor(np.log10(size)), 0.0).astype(np.int64)
     least, most = 10**behind, 10 ** (behind + 1)
-    # The logarithm of what is near to a power of ten may be on its other side.
+    # The logarithm of a number near a power of ten may be on the other side of it.
     exponent += (_scaled(size, behind - exponent) >= most).astype(np.int64)
     scaled = _scaled(size, behind - exponent)
     lower = (scaled < least) & (size > 0)

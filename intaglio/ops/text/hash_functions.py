@@ -18,7 +18,7 @@ State = tuple[Words, ...]
 
 
 class Source(Protocol):
-    """What the steps of a hash take their words from: one text, or several in step."""
+    """The source of a hash's words: one text, or several in parallel."""
 
     @property
     def size(self) -> Words:
@@ -34,7 +34,7 @@ class Source(Protocol):
         ...
 
     def iterations(self, count: Any, step: Callable[[Any, State], State], state: State) -> State:
-        """The state after so many steps, which are functions of their number."""
+        """The state after so many steps, which are functions of their index."""
         ...
 
     def choice(self, test: Any, yes: Words, no: Words) -> Words:
@@ -203,7 +203,7 @@ def _short(texts: Source) -> Words:
 
 
 def _ends(texts: Source, first: int) -> tuple[Words, Words, Words, Words]:
-    """What a text of up to 64 bytes begins and ends with, as two numbers, and two of its parts."""
+    """The start and end of a text of up to 64 bytes, as two numbers, and two of its parts."""
     factor = _factor(texts)
     a, b = texts.word(0) * first, texts.word(8)
     c, d = texts.word(-8) * factor, texts.word(-16) * _K2

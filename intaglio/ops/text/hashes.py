@@ -1,4 +1,4 @@
-"""Hashes of strings: numbers of buckets that stay the same everywhere."""
+"""Hashes of strings: numbers of buckets that are the same on every machine."""
 
 from __future__ import annotations
 

@@ -13,14 +13,15 @@ import numpy as np
 
 from intaglio.ops.text.native_strings import Spans
 
-# Fewer texts than this are as quickly passed on one by one.
+# Fewer texts than this are passed on one by one in the same time.
 MIN_TEXTS = 8
 # All are characters of UTF-8, whitespace or control characters, and have no cases.
 SEPARATORS = (b"\n", b"\0", b"\x1e")
 
 
 def whole(texts: Sequence[bytes], besides: bytes = b"") -> tuple[bytes, bytes] | None:
-    """All texts with a separator between them, and the separator; None if there is none.
+    """All texts joined by a separator that occurs in none, and the separator; None if there is
+    none.
 
     It is not among the bytes `besides` either.
     """

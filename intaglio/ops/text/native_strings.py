@@ -13,7 +13,7 @@ import numpy as np
 from intaglio.opdef.machine_code import exact_kernel
 from intaglio.ops.text.automata import Automaton, Searcher
 
-# What a text costs without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
+# The cost of a text without machine code, in units of `machine_code.MIN_TOTAL_WORK`.
 WORK = {
     "lengths": 8,
     "characters": 24,
@@ -101,7 +101,7 @@ class Keys(NamedTuple):
 
     @classmethod
     def of(cls, keys: Collection[bytes]) -> Keys | None:
-        """A table of these; None where there is no machine code: then nothing is copied."""
+        """A table of these; None without machine code: then nothing is copied."""
         if not ready("distinct", len(keys)):
             return None
         texts = np.empty(len(keys), object)
@@ -135,7 +135,7 @@ def replaced(
 
 
 def ready(name: str, count: int) -> bool:
-    """Whether there is the kernel for so many texts."""
+    """True if there is a kernel for so many texts."""
     return exact_kernel("texts", WORK[name] * count, name) is not None
 
 
@@ -164,9 +164,9 @@ def base64(texts: Any, alphabet: bytes, padded: bool) -> Any:
 
 
 def from_base64(texts: Any, values: Any) -> Any:
-    """What each text in base 64 stands for: the values (uint8) of all bytes, 255 for what is none.
+    """The decoded texts in base 64: the values (uint8) of all bytes, 255 for invalid ones.
 
-    None too if one is no such text.
+    None too if a text is invalid.
     """
     return _run("from_base64", texts, values)
 
@@ -174,10 +174,10 @@ def from_base64(texts: Any, values: Any) -> Any:
 def decimals(
     numbers: Any, negative: Any, points: Any, exponents: Any, width: int, fill: str
 ) -> Any:
-    """Whole numbers (uint64) with a sign where `negative`, and so many digits behind a point.
+    """Integers (uint64) with a sign where `negative`, and so many digits after a point.
 
     `points`, and `exponents` where `e` and a power of ten follow, are for each number or for all.
-    The texts are brought to a width as a flag of C's printf does.
+    The texts are padded to a width as by a flag of C's printf.
     """
     plus = ord(fill) if fill in ("+", " ") and fill else 0
     steps = [int(np.ndim(x) > 0) for x in (points, exponents)]
@@ -206,7 +206,7 @@ class Spans(NamedTuple):
     sizes: np.ndarray
 
     def run(self, name: str) -> Any:
-        """What a kernel of spans gives for them; None where there is none, or they are few."""
+        """The results of a kernel for spans; None without one, or for few spans."""
         count = self.starts.size
         if count < MIN_NATIVE_STRINGS:
             return None
@@ -237,7 +237,7 @@ def _numbers(texts: Any) -> Any:
 def numbers(texts: Any) -> Any:
     """(values, unusual): decimal numbers as float64, of up to 18 digits; also those of spans.
 
-    What is not such a number, or might be rounded twice, is unusual.
+    Texts that are no such numbers, or might be rounded twice, are unusual.
     """
     found = _numbers(texts)
     if found is None:

@@ -86,7 +86,7 @@ class _Rows:
         self.none = np.zeros_like(self.lengths)
 
     def runs(self, width: int, pads: int, left: bytes, right: bytes) -> _Runs:
-        """Runs of one width, with so many texts put before and behind each row."""
+        """N-grams of one width, with so many padding texts before and after each row."""
         texts, firsts, lengths = self.texts, self.splits[:-1], self.lengths
         if pads:
             padded = np.empty(texts.size + 2 * pads * lengths.size, object)

@@ -39,7 +39,7 @@ def _numbers(octets: np.ndarray, dtype: DType, little_endian: bool) -> np.ndarra
     numbers = octets.view(dtype.numpy)
     if little_endian or dtype.size == 1:
         return numbers
-    if dtype.is_complex:  # each part is turned around by itself
+    if dtype.is_complex:  # each part is byte-swapped by itself
         return numbers.view(dtype.real_dtype.numpy).byteswap().view(dtype.numpy)
     return numbers.byteswap()
 
@@ -122,7 +122,7 @@ _WINDOWS = {"ZLIB": 15, "GZIP": 31}
 
 
 def _inflated(text: bytes, window: int) -> bytes:
-    """All that the compressed parts hold; a part that is cut off gives what it has."""
+    """The decompressed members; of a truncated one as much as there is."""
     found: list[bytes] = []
     size = 0
     while text:

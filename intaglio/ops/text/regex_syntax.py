@@ -54,9 +54,9 @@ class InvalidPattern(ValueError):
 
 
 class Translation(NamedTuple):
-    """A pattern of Python's, and what is known of the time that Python takes.
+    """A pattern of Python's, and a bound of the time that Python takes.
 
-    A search in n characters tries at most `branches * n ** repeated` times from each of them, where
+    A search in n characters tries at most `branches * n ** repeated` paths from each of them, where
     `repeated` characters are repeated; None if groups are. `linear` patterns have no group, and
     repeat nothing but a last character.
     """
@@ -92,7 +92,7 @@ def translated(pattern: str, separator: str = "", captures: bool = True) -> Tran
     """A pattern of RE2's for Python's `re`. Raises InvalidPattern.
 
     With a `separator`, it is for a text that consists of several with this character between them,
-    and matches in each of them what it would match there alone. Without `captures` it has no groups.
+    and matches in each of them as it would in that text alone. Without `captures` it has no groups.
     """
     parser = _Parser(pattern, separator, captures)
     text, _ = parser.alternatives(_Flags())
@@ -163,7 +163,7 @@ def _folded(ranges: Ranges) -> Ranges:
 def _category(name: str) -> Ranges:
     """The characters of a Unicode category such as "L" or "Lu"; none for an unknown one.
 
-    To RE2, what no character is assigned to is in no category.
+    In RE2, unassigned code points are in no category.
     """
     ranges: list[list[int]] = []
     for code in range(LAST + 1):
@@ -220,7 +220,7 @@ class _Parser:
         return self.pattern[self.at :]
 
     def alternatives(self, flags: _Flags) -> tuple[str, int]:
-        """What stands up to a closing parenthesis, and by how much its repetitions multiply."""
+        """The pattern up to a closing parenthesis, and the factor of its repetitions."""
         branches: list[str] = []
         terms: list[_Term] = []
         repeats = count = 1
@@ -252,7 +252,7 @@ class _Parser:
         return re.match(r"\{(\d+)(,(\d*))?\}", self._rest())
 
     def _repeated(self, terms: list[_Term], flags: _Flags) -> _Term:
-        """The last term with the repetition operator that stands here."""
+        """The last term with the repetition operator at this position."""
         counts = self._counts()
         operator = counts[0] if counts else self.pattern[self.at]
         if not terms:
@@ -279,7 +279,7 @@ class _Parser:
         return _Term(f"{one}{operator}{'?' * (lazy != flags.U)}", False, repeats, True)
 
     def _flags_changed(self, flags: _Flags) -> _Flags | None:
-        """The flags after `(?i)`, which holds until the group ends; None if none stands here."""
+        """The flags after `(?i)`, which holds until the group ends; None if there are none here."""
         found = re.match(r"\(\?([imsU]*)(?:-([imsU]+))?\)", self._rest())
         if found is None:
             return None
@@ -367,7 +367,7 @@ class _Parser:
         return [self._literal(chr(self._escaped_character()), flags)]
 
     def _escaped_class(self, flags: _Flags) -> Ranges | None:
-        r"""The characters of `\d` or `\pL`; None if something else stands here."""
+        r"""The characters of `\d` or `\pL`; None if there is no such class here."""
         rest = self._rest()
         code = rest[1:2]
         if code and code.lower() in _PERL:

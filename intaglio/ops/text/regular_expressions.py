@@ -186,7 +186,7 @@ def _one_up(parts: Parts) -> list[str | int]:
 
 
 def _substituted(pattern: re.Pattern[str], text: str, parts: Sequence[str | int]) -> str:
-    """Every match rewritten: `split` gives what is between matches, and their groups.
+    """Every match rewritten: `split` returns the text between matches, and their groups.
 
     `sub` would expand a template for each match, in Python before 3.12.
     """
@@ -310,7 +310,7 @@ def _takes_something(pattern: re.Pattern[str]) -> bool:
 def _replaced(
     text: bytes, search: Callable[[bytes, int], Spans | None], parts: Parts, every: bool
 ) -> bytes:
-    """The text with the first or every match rewritten, as RE2 goes about empty ones."""
+    """The text with the first or every match rewritten, with RE2's treatment of empty matches."""
     out: list[bytes] = []
     at, ended = 0, -1
     while at <= len(text):
@@ -332,7 +332,7 @@ def _replaced(
 
 
 def _character_length(text: bytes, start: int) -> int:
-    """The bytes of the character that begins there; 1 for what is no UTF-8, or the end."""
+    """The bytes of the character that begins there; 1 for invalid UTF-8, or the end."""
     one = text[start : start + 1]
     if one < b"\xc2" or one > b"\xf4":
         return 1

@@ -16,13 +16,13 @@ from intaglio.ops.restricted import run_loops
 from intaglio.ops.text.automata import ACCEPTS, ASCII, BEGINS, ENDS, READS, SPLITS, Program
 from intaglio.ops.text.native_strings import MIN_NATIVE_STRINGS, Spans
 
-# What a byte of a text costs without machine code, in multiplications.
+# The cost of a byte of a text without machine code, in multiplications.
 WORK_PER_BYTE = 60
-# Bytes of memory for what was tried, and for results.
+# Bytes of memory for the visited states, and for results.
 MAX_MEMORY = 1 << 27
 # Entries of the stack for a text, and for each of its bytes.
 STACK, STACK_PER_BYTE = 64, 2
-# What a match is not: there is none, or the stack is full.
+# Results that are no match: there is none, or the stack is full.
 _NONE, _FULL = -1, -2
 
 
@@ -30,13 +30,14 @@ def _match(
     kinds: Any, first: Any, targets: Any, bounds: Any, sets: Any, count: Any, start: Any,
     text: Any, size: Any, at: Any, tried: Any, stack: Any, capacity: Any, places: Any,
 ) -> Any:  # fmt: skip
-    """Where the preferred match from a position on ends, and how far was read; its groups are `places`."""
+    """The end of the preferred match from a position on, and the end of what was read; its groups
+    are `places`."""
     furthest, depth = at, 1
     stack[0], stack[1] = start, at
     while depth > 0:
         depth -= 1
         state, position = stack[2 * depth], stack[2 * depth + 1]
-        if state < 0:  # what was kept is as before again
+        if state < 0:  # the saved position of a group is restored
             places[-1 - state] = position
             continue
         while not tried[position * count + state]:
@@ -98,7 +99,7 @@ def rewrite_rows(
     for row in range(begin, end):
         size, text = lengths[row], whole[starts[row] :]
         result = out[out_starts[row] :]
-        # What was tried, the stack and the groups of this text.
+        # The visited states, the stack and the groups of this text.
         own = tried[count * (starts[row] + row) :]
         capacity = STACK + STACK_PER_BYTE * size
         own_stack = stack[2 * (STACK * row + STACK_PER_BYTE * starts[row]) :]

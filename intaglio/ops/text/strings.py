@@ -285,7 +285,7 @@ def _split(texts: list[bytes], separator: bytes, most: int) -> tuple[list[bytes]
 
 
 def _parts(text: bytes, separator: bytes, most: int) -> list[bytes]:
-    """As Python splits, but that a limit's rest is a part even if nothing is left."""
+    """As Python splits, except that with a limit the rest is a part even if it is empty."""
     if separator:
         return text.split(separator, most)
     if most == 0:
@@ -397,7 +397,7 @@ class ReduceJoin(Op):
     def kernel(self, inputs, reduction_indices, keep_dims, separator):
         axes = _axes(np.ndim(inputs), reduction_indices)
         kept = [i for i in range(np.ndim(inputs)) if i not in axes]
-        moved = np.transpose(inputs, kept + axes[::-1])  # the first axis goes fastest
+        moved = np.transpose(inputs, kept + axes[::-1])  # the first axis varies fastest
         outer = moved.shape[: len(kept)]
         moved = moved.reshape(math.prod(outer), -1 if moved.size else 0)
         count, length = moved.shape

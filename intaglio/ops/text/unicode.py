@@ -24,7 +24,7 @@ _OUTPUTS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"
 _REPLACEMENT = 0xFFFD
 # So many code points are looked up in a table of all.
 _MIN_FOR_TABLE = 1 << 12
-# So many characters are made each once.
+# So many characters are created one by one.
 _MIN_CHARACTERS = 1 << 6
 
 
