@@ -17,6 +17,7 @@ from intaglio.base.dtypes import as_dtype, int32
 from intaglio.base.shapes import Dims, TensorShape, as_dims
 from intaglio.composite_ops.linalg import decompositions
 from intaglio.composite_ops.linalg.norms import LAST, adjoint
+from intaglio.linear_operators import handlers
 from intaglio.linear_operators.assertions import check_all, positive
 from intaglio.linear_operators.specs import LinearOperatorSpec, has_tensors
 from intaglio.opdef import convert, door, raw
@@ -334,8 +335,14 @@ class LinearOperator(Module, CompositeTensor):
         rest = () if any(part is Ellipsis for part in taken) else (Ellipsis,)
         return wide[(*taken, *rest, *[slice(None)] * rank)]
 
+    # More than that of tensors, which leave a product with an operator on the right to it.
+    __array_priority__ = 110
+
     def __matmul__(self, x: Any) -> Any:
         return self.matmul(x)
+
+    def __rmatmul__(self, x: Any) -> Any:
+        return handlers.of_operator_on_the_right(x, self)
 
     def matvec(self, x: Any, adjoint: bool = False, name: str = "matvec") -> Tensor:
         """A @ x for vectors x."""
@@ -410,7 +417,7 @@ class LinearOperator(Module, CompositeTensor):
         """The lower triangular factor L of A = L @ L^H, an operator."""
         if not (self.is_positive_definite and self.is_self_adjoint):
             raise ValueError(
-                "Cannot take the Cholesky decomposition: not a positive definite self adjoint matrix."
+                "Cannot take the Cholesky decomposition: Not a positive definite self adjoint matrix."
             )
         with self._scope(name):
             return self._cholesky()
@@ -525,3 +532,6 @@ class LinearOperator(Module, CompositeTensor):
         dense = self.to_dense()
         good = raw.Equal(dense, adjoint(dense))
         return check_all(good, "Matrix was not equal to its adjoint.")
+
+
+handlers.register(LinearOperator)
