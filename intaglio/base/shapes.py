@@ -112,7 +112,10 @@ class TensorShape(Written):
 
     def merge_with(self, other: Any) -> TensorShape:
         """The shape with the known dimensions of both. Raises ValueError if they are incompatible."""
-        return TensorShape(merge(self._dims, as_dims(other)))
+        try:
+            return TensorShape(merge(self._dims, as_dims(other)))
+        except ShapeError as e:  # of no op: callers see the class that they would see elsewhere
+            raise ValueError(str(e)) from None
 
     def concatenate(self, other: Any) -> TensorShape:
         """This shape's dimensions followed by the other's."""

@@ -355,7 +355,7 @@ class Variable(
 
     def set_shape(self, shape: Any) -> None:
         """Refines the static shape. Raises ValueError if it is incompatible."""
-        self._dims = shapes.merge(self._dims, as_dims(shape))
+        self._dims = as_dims(TensorShape(self._dims).merge_with(shape))
 
     def count_up_to(self, limit: int) -> Tensor:
         """Returns the value and increments it; raises OutOfRangeError once it is `limit`."""
@@ -465,6 +465,9 @@ class Variable(
         parsed = slicing.parse(slice_spec)
         part.assign = functools.partial(self.assign_slice, parsed)
         return part
+
+    def __copy__(self) -> Any:
+        return self  # a variable is a reference to its storage
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         if not door.level().eager or self._resource is None:

@@ -201,9 +201,17 @@ def test_references_and_copies():
     twin = copy.deepcopy(v)
     twin.assign([2.0])
     assert v.numpy().tolist() == [1.0] and twin.name == "a:0" and not twin.trainable
+    assert copy.copy(v) is v  # TensorFlow was asked: a shallow copy shares the storage
     back = pickle.loads(pickle.dumps(v))
     assert isinstance(back, tf.Variable) and back.numpy().tolist() == [1.0]
     assert back.name == "a:0"
+
+
+def test_static_shapes_that_do_not_fit_raise_the_class_that_tensorflow_raises():
+    for refine in (tf.Variable([1.0, 2.0]).set_shape, tf.TensorShape([2]).merge_with):
+        with pytest.raises(ValueError, match="are not compatible") as caught:
+            refine([3])
+        assert type(caught.value) is ValueError
 
 
 def test_creators_change_what_is_created():
