@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import enum
 import itertools
+import operator
 import reprlib
 import weakref
 import zlib
@@ -181,7 +182,7 @@ def _step(value: Any) -> int:
 class Contents:
     """The number of a container's elements, and the elements or samples of them."""
 
-    __slots__ = ("count", "kept", "keys", "kind", "shown")
+    __slots__ = ("_references", "count", "kept", "keys", "kind", "shown")
 
     def __init__(self, value: Any) -> None:
         self.kind: type = type(value)
@@ -192,6 +193,12 @@ class Contents:
         found = self._elements(value)
         self.kept = [_kept_element(v) for v in found]
         self.shown = _short.repr(value) if all(map(is_plain, found)) else ""
+        # Of a list or tuple of which all elements are kept: what gives each of them, None for what is gone.
+        is_sequence = self.kind in (list, tuple) and len(found) == self.count
+        has_no_containers = not any([type(k) is Contents for k in self.kept])
+        self._references = (
+            [_reference(k) for k in self.kept] if is_sequence and has_no_containers else None
+        )
 
     def _elements(self, value: Any) -> list[Any]:
         keys = self.keys
@@ -201,11 +208,20 @@ class Contents:
         """True if a container has these elements."""
         if len(now) != self.count or (self.keys is not None and not isinstance(now, dict)):
             return False
+        if self._references is not None and type(now) is self.kind:
+            are_same = all(map(operator.is_, map(operator.call, self._references), now))
+            if are_same and not any(map(operator.is_, now, itertools.repeat(None))):
+                return True
         found = self._elements(now)
         return len(found) == len(self.kept) and all(map(_same_element, self.kept, found))
 
 
 _ABSENT = object()
+
+
+def _reference(kept: Any) -> Callable[[], Any]:
+    """A function, in C, of a value that is kept."""
+    return kept.reference if type(kept) is Kept else itertools.repeat(kept).__next__
 
 
 def _kept_element(value: Any) -> Any:

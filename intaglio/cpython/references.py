@@ -7,6 +7,7 @@ those are differs between versions of CPython, so they are measured on an object
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 from intaglio.cpython.layout import AVAILABLE
@@ -30,8 +31,12 @@ def _calibrated() -> int:
 
 
 _OWN = _calibrated()
-# Where counts are unreliable, a number that no count equals.
-_SOLE = _OWN if AVAILABLE else -(1 << 32)
+# The count that `map` sees for an element of a list to which nothing else refers.
+_OWN_OF_LIST = next(map(_count, [object()]))
+# Where counts are unreliable, numbers that no count equals.
+_NEVER = -(1 << 32)
+_SOLE = _OWN if AVAILABLE else _NEVER
+_SOLE_OF_LIST = _OWN_OF_LIST if AVAILABLE else _NEVER
 
 
 def other_references(value: Any) -> int:
@@ -49,3 +54,14 @@ def is_sole_owner(value: Any, others: int = 0) -> bool:
     Never true where `AVAILABLE` is false.
     """
     return _count(value) == _SOLE + others
+
+
+def shared(values: Sequence[Any], others: int = 0) -> list[int]:
+    """The indices of the values to which more than the list itself refers, and `others` further references.
+
+    The values are distinct objects. All of them where `AVAILABLE` is false.
+    """
+    counts, sole = [*map(_count, values)], _SOLE_OF_LIST + others
+    if counts.count(sole) == len(counts):  # most lists: without a loop in Python
+        return []
+    return [i for i, count in enumerate(counts) if count != sole]

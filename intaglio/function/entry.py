@@ -386,10 +386,10 @@ def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[s
         run = concrete.optimized_run()
         direct_run = getattr(run, "direct_run", None)  # of an XLA program
         space["run"] = direct_run() if direct_run else run
-        values = concrete.capture_arrays
-        captures = [guards.name(array, "c") for array in values]
+        staged = getattr(run, "staged", tuple)
+        captures = [guards.name(array, "c") for array in staged(concrete.capture_arrays)]
         concrete.taking_captures.append(
-            lambda others: space.update(zip(captures, others, strict=True))
+            lambda others: space.update(zip(captures, staged(others), strict=True))
         )
     else:
         space["run"] = function_on(concrete.frozen, device)

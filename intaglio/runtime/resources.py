@@ -6,7 +6,7 @@ share the memory all hold references. While it is written, the array is taken ou
 the resource, so that readers of other threads wait for the lock and never see half of it.
 
 A value that an XLA program has written stays an array of its device, which the next program may overwrite
-(`donate`). It is copied to a NumPy array when something else reads it. If a program fails after it
+(`Donation`). It is copied to a NumPy array when something else reads it. If a program fails after it
 has overwritten the memory, the value is lost, and reading the variable raises an error.
 """
 
@@ -24,7 +24,7 @@ from intaglio.base.devices import DEVICE
 from intaglio.base.dtypes import RESOURCE_MARKER, DType, from_numpy
 from intaglio.base.locks import lasting_lock
 from intaglio.base.shapes import Dims, compatible
-from intaglio.cpython import is_sole_owner
+from intaglio.cpython import is_sole_owner, shared
 from intaglio.opdef.spec import Spec
 from intaglio.runtime.derived import DERIVED
 from intaglio.runtime.lookup_tables import LookupTable
@@ -127,16 +127,11 @@ class Resource:
         value = self._on_device
         return self.read() if value is None else value
 
-    def donate(self, taker: Any) -> Any:
-        """Takes the value out of the variable, for a program that may overwrite its memory.
-
-        For a caller that holds the lock, with an object `taker` of its own, until it has called `commit`.
-        """
-        value = self._value if self._on_device is None else self._on_device
-        if value is None:
-            raise self.missing()
-        self._taken, self._taker, self._value, self._on_device = value, taker, None, None
-        return value
+    def keep_copy(self, value: Any, copy: Any) -> None:
+        """Keeps an array of a device beside `value` of the host, unless that is no more the variable's."""
+        with self.lock:
+            if self._value is value and self._on_device is None:
+                self._on_device = copy
 
     def stored_shape(self) -> tuple[int, ...] | None:
         """The shape of the value; None while there is none, or a program has it."""
@@ -147,15 +142,6 @@ class Resource:
         """Sets the value to an array of a device. The caller has checked the shape."""
         with self.lock:
             self._value, self._on_device = None, value
-
-    def commit(self, taker: Any, value: Any) -> None:
-        """Ends a donation: sets the value to an array of the host or of a device."""
-        if self._taker is taker:
-            if type(value) is np.ndarray:
-                self._value = value
-            else:
-                self._on_device = value
-            self._taken = self._taker = None
 
     def accumulate(self, ufunc: Callable[..., Any], delta: Any) -> None:
         """value = ufunc(value, delta), where the shapes are the same."""
@@ -264,6 +250,66 @@ class Resource:
             f'<ResourceHandle(name="{self.name}", device="{DEVICE}", container="{self.container}", type="tensorflow::Var", '
             f'dtype and shapes : "[ DType enum: {int(self.spec.dtype)}, Shape: {shape} ]")>'
         )
+
+
+class Donation:
+    """A context in which a program has the values of variables, and may overwrite their memory.
+
+    `taken` are the values, in the order of the variables, and `results` what these have afterwards: the
+    same values as before unless the program sets it. Meanwhile readers in other threads wait. Raises
+    FailedPreconditionError for a variable without a value.
+    """
+
+    __slots__ = ("_in_order", "_locked", "_variables", "results", "taken")
+
+    def __init__(self, variables: Sequence[Resource]) -> None:
+        self._variables = variables
+        # All threads lock in one order.
+        self._in_order = sorted(variables, key=id) if len(variables) > 1 else variables
+        self._locked = 0
+        self.taken: list[Any] = []
+        self.results: Sequence[Any] | None = None
+
+    def __enter__(self) -> Donation:
+        try:
+            for variable in self._in_order:
+                variable.lock.acquire()
+                self._locked += 1
+            value: Any = None
+            for variable in self._variables:
+                value = variable._value if variable._on_device is None else variable._on_device
+                if value is None:
+                    raise variable.missing()
+                # Without calls, between which Ctrl-C could raise an exception: it is in one of the two.
+                variable._taken, variable._taker = value, self
+                variable._value = variable._on_device = None
+                self.taken.append(value)
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def shared(self) -> list[int]:
+        """The indices of values that are arrays of devices to which others refer, such as tensors."""
+        found = shared(self.taken, 1)
+        return [i for i in found if type(self.taken[i]) is not np.ndarray] if found else found
+
+    def __exit__(self, *error: object) -> None:
+        results = [v._taken for v in self._variables] if self.results is None else self.results
+        for variable, value in zip(self._variables, results, strict=True):
+            if variable._taker is self:
+                if type(value) is np.ndarray:
+                    variable._value = value
+                else:
+                    variable._on_device = value
+                variable._taken = variable._taker = None
+        for variable in self._in_order[: self._locked]:
+            variable.lock.release()
+
+
+def on_devices(variables: Sequence[Resource]) -> list[Any]:
+    """The values of variables as arrays of a device; None for those that only the host has."""
+    return [v._on_device for v in variables]
 
 
 def of_other_shape(dims: Sequence[int], update: Sequence[int]) -> errors.OpError:

@@ -99,6 +99,10 @@ class Compiled:
             return self
         return self._programs.direct(self) or self
 
+    def staged(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """Arrays that every call passes, such as captured ones, as programs take them with the least work."""
+        return tuple(arrays) if self._instead is not None else self._programs.staged(arrays)
+
     @property
     def shapes(self) -> tuple[str, ...]:
         """The shapes of the arguments of each program, those last used last."""

@@ -37,11 +37,28 @@ def host_devices() -> list[Any]:
     XLA counts as in use once it has arrays: what has only listed its devices starts it again.
     """
     count = len(list_logical_devices("CPU"))
-    if not _divide_host(count) and len(jax.devices("cpu")) != count and not jax.live_arrays():
+    if (
+        not _divide_host(count)
+        and len(jax.local_devices(backend="cpu")) != count
+        and not jax.live_arrays()
+    ):
         clear_backends()
         _found.cache_clear()
         _divide_host(count)
-    return jax.devices("cpu")
+    return jax.local_devices(backend="cpu")
+
+
+def on_host(array: np.ndarray) -> Any:
+    """An array of the host as one of XLA's, which programs of other devices may take, too.
+
+    It shares the memory where that is aligned as XLA needs it.
+    """
+    before = jax.enable_x64.swap_local(True)
+    try:
+        with jax.default_device(host_devices()[0]):
+            return jax.device_put(array)
+    finally:
+        jax.enable_x64.set_local(before)
 
 
 def _divide_host(count: int) -> bool:
@@ -184,6 +201,7 @@ __all__ = [
     "host_devices",
     "mesh",
     "name_of",
+    "on_host",
     "parts",
     "stacked",
 ]

@@ -6,10 +6,12 @@ returns. The results are arrays of NumPy that share their memory with those of j
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from operator import is_
 from typing import Any
 
 import jax
@@ -21,15 +23,14 @@ from intaglio.base import shapes
 from intaglio.base.device_spec import DeviceSpec
 from intaglio.base.locks import lasting_lock
 from intaglio.base.options import OPTIONS
-from intaglio.cpython import is_sole_owner
 from intaglio.ir import resources, walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.opdef.spec import Spec
 from intaglio.ops.random.philox import Stream
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
-from intaglio.runtime.resources import Resource
-from intaglio.xla import checks, collectives, meshes, registry, rules, target
+from intaglio.runtime.resources import Donation, Resource, on_devices
+from intaglio.xla import checks, collectives, direct_calls, donated, meshes, registry, rules, target
 from intaglio.xla.evaluator import Evaluator, NodeUntraceable
 from intaglio.xla.lists import List
 from intaglio.xla.rules import replicas
@@ -78,7 +79,7 @@ class Program:
             for i, a in enumerate(arrays)
             if isinstance(a, Resource)
         }
-        self._ids = [(i, id(arrays[i])) for i in self.variables]
+        self._ids = [id(arrays[i]) for i in self.variables]
         self.shapes = tuple([_shape(a) for a in arrays])
         self._specs = {i: arrays[i].spec for i in self.variables}
         values = [p for p in first_inputs.values() if arrays[p].initialized]
@@ -102,11 +103,14 @@ class Program:
         self.is_plain = not left_out and not streams and self._checks is None
         self._has_one_output = len(graph.outputs) == 1
         function = self._outputs if self.is_plain else self._traced
-        donated = () if self.is_plain or stays else (0,)
+        donates = () if self.is_plain or stays else (0,)
         replicas_on = _kinds_of_replicas(graph)
         self._is_of_host = device is None and not stays and replicas_on <= {"CPU"}
         # Where jax puts arrays of the host that a mesh of the host's devices takes; None: where it wants.
         self._home: Any = None
+        # Values of the host that variables had in the last call: those that stay are kept on the device.
+        self._last_values: set[int] = set()
+        self._keeps_copies = self._is_of_host and not replicas_on
         shardings: dict[str, Any] = {}
         if device is not None:
             shardings = {"out_shardings": SingleDeviceSharding(device)}
@@ -117,7 +121,7 @@ class Program:
             else:
                 here = SingleDeviceSharding(host)
                 shardings = {"in_shardings": here, "out_shardings": here}
-        self._run = jax.jit(function, donate_argnums=donated, **shardings)
+        self._run = jax.jit(function, donate_argnums=donates, **shardings)
         # How far the program moves each stream, where that does not follow from data.
         self.distances: list[int | None] = [None] * len(streams)
 
@@ -187,7 +191,7 @@ class Program:
 
     def variables_are(self, arrays: Sequence[Any]) -> bool:
         """Whether the variables of a call are those that the program was made for."""
-        return all([id(arrays[i]) == found for i, found in self._ids])
+        return [*map(id, map(arrays.__getitem__, self.variables))] == self._ids
 
     def _as_variable(self, unit: Unit, value: Any) -> Any:
         """A new value, divided among devices as the variable is."""
@@ -211,19 +215,55 @@ class Program:
 
     def arguments(self, arrays: Sequence[Any], words: Any) -> tuple[Any, Any, Any, Any]:
         """What the program takes for a call's arrays; variables keep what they have."""
-        donated = [
-            self._value(u, [arrays[p].on_device() for p in _positions(u)]) for u in self._donated
-        ]
-        return donated, *self._others(arrays, words)
+        return self._values(self._donated, arrays), *self._others(arrays, words)
 
     def _others(self, arrays: Sequence[Any], words: Any) -> tuple[Any, Any, Any]:
-        values = [
-            self._value(u, [arrays[p].on_device() for p in _positions(u)]) for u in self._read
-        ]
+        # Values and arrays are tuples: jax distinguishes these from lists.
         passed = self._here([arrays[i] for i in self._passed])
         for group, sharding in self._batches.items():
             passed.append(meshes.stacked([arrays[i] for i in group], sharding))
-        return values, passed, self._here(words)
+        return tuple(self._values(self._read, arrays)), tuple(passed), self._here(words)
+
+    def _values(self, units: Sequence[Unit], arrays: Sequence[Any]) -> list[Any]:
+        """The present values of variables, as the program takes them."""
+        variables = [arrays[p] for u in units for p in _positions(u)]
+        return self._as_operands(units, self.values_of(variables))
+
+    def values_of(self, variables: Sequence[Any]) -> list[Any]:
+        """The present values of variables, on the device if they stay as they are."""
+        values = on_devices(variables)
+        if any(map(is_, values, _NONES)):
+            self._read_from_host(variables, values)
+        return values
+
+    def _read_from_host(self, variables: Sequence[Any], values: list[Any]) -> None:
+        """Reads what the host has. Variables keep arrays of the device with what the last call read, too.
+
+        What other code writes between calls is not kept: it would be copied twice.
+        """
+        last, self._last_values = self._last_values, set[int]()
+        for index, variable in enumerate(variables):
+            if values[index] is not None:
+                continue
+            value = values[index] = variable.read()
+            self._last_values.add(id(value))
+            if self._keeps_copies and type(value) is np.ndarray and id(value) in last:
+                values[index] = meshes.on_host(value)
+                variable.keep_copy(value, values[index])
+
+    def _as_operands(self, units: Sequence[Unit], values: list[Any]) -> list[Any]:
+        """Values of variables, in the order of their positions, as the program takes them."""
+        if not self._copies and self._device is None and meshes.Part not in map(type, values):
+            return values
+        found: list[Any] = []
+        rest = iter(values)
+        for unit in units:
+            if isinstance(unit, tuple):
+                rows = [next(rest) for _ in unit]
+                found.append(meshes.stacked(rows, self._copies[unit]))
+            else:
+                found.append(self._of_variable(next(rest)))
+        return found
 
     def _here(self, arrays: Sequence[Any]) -> list[Any]:
         """The arrays where the program takes them: on its device."""
@@ -231,12 +271,6 @@ class Program:
         if device is None:
             return [*arrays]
         return [put(a, device) if isinstance(a, _HOST_ARRAYS) else a for a in arrays]
-
-    def _value(self, unit: Unit, values: Sequence[Any]) -> Any:
-        """The value of a variable, or of all copies of one, as the program takes it."""
-        if isinstance(unit, tuple):
-            return meshes.stacked(values, self._copies[unit])
-        return self._of_variable(values[0])
 
     def _of_variable(self, value: Any) -> Any:
         """The value of a variable of one copy."""
@@ -249,27 +283,30 @@ class Program:
         found = self._run(*self._here(arrays))
         return tuple(map(self._result_of, (found,) if self._has_one_output else found))
 
-    def direct(self, otherwise: Run | None = None) -> Run:
-        """A program of arrays alone as a function of them, with as few calls as can be.
+    @property
+    def is_simple(self) -> bool:
+        """Whether arrays of the host and variables that have values are all that goes in and comes out."""
+        has_others = self._streams or self._checks or self._constants or self._objects
+        has_groups = self._copies or self._batches
+        is_here = (
+            self._is_of_host and self._home is None and len(self.written) == len(self._donated)
+        )
+        return is_here and self.has_values and not has_others and not has_groups
 
-        `otherwise` is called instead where it raises an error.
-        """
-        run, result_of, plain = self._run, self._result_of, self.plain
-        has_one = self._has_one_output and self._device is None
-        swap, set_back = jax.enable_x64.swap_local, jax.enable_x64.set_local
+    @property
+    def gives_one_array(self) -> bool:
+        """Whether the function of jax returns an array of the host, not several."""
+        return self._has_one_output and self._device is None
 
-        def call(*arrays: Any) -> tuple[Any, ...]:
-            before = swap(True)  # as a context it costs a microsecond
-            try:
-                return (result_of(run(*arrays)),) if has_one else plain(arrays)
-            except Exception:
-                if otherwise is None:
-                    raise
-            finally:
-                set_back(before)
-            return otherwise(*arrays)
+    @property
+    def run(self) -> Run:
+        """The function of jax, of operands as `arguments` gives them, or of arrays alone."""
+        return self._run
 
-        return call
+    @property
+    def places(self) -> tuple[list[int], list[int], list[int]]:
+        """Which arguments of a simple program are variables that are donated, or read, and which are arrays."""
+        return self._donated_positions, [p for u in self._read for p in _positions(u)], self._passed
 
     def __call__(self, arrays: Sequence[Any], words: Any) -> tuple[tuple[Any, ...], Any, Any]:
         """The outputs as arrays, the streams' positions after the call, and what `verify` takes.
@@ -279,58 +316,46 @@ class Program:
         if self.is_plain:
             return self.plain(arrays), (), ()
         others = self._others(arrays, words)
-        variables = {p: arrays[p] for p in self._donated_positions}
-        with _Locks(variables.values()):
-            taken: dict[int, Any] = {}
-            operands: list[Any] = []
-            values = taken
+        variables = [arrays[p] for p in self._donated_positions]
+        with Donation(variables) as donation:
             try:
-                for place, variable in variables.items():
-                    value = taken[place] = variable.donate(variables)
-                    # Tensors that were read from the variable have its array of the device.
-                    if type(value) is not np.ndarray and not is_sole_owner(value, 2):
-                        taken[place] = _copied(value)
-                    value = None
-                operands += [
-                    self._value(u, [taken[p] for p in u])
-                    if isinstance(u, tuple)
-                    else self._of_variable(taken[u])
-                    for u in self._donated
-                ]
+                operands = self._as_operands(self._donated, donated.apart(donation))
                 with self._default_device():
                     outputs, changed, after = self._run(operands, *others)
                 values = self._new_values(changed)
                 outputs = tuple([self._result_of(v) for v in outputs])
+                donation.results = values[: len(variables)]
             except Exception as e:
-                for unit, value in zip(self._donated, operands, strict=False):
-                    if isinstance(value, jax.Array) and value.is_deleted():
-                        raise variables[_positions(unit)[0]].lost(e) from e
+                donated.raise_if_lost(variables, donation.taken, e)
                 raise
-            finally:
-                for place, variable in variables.items():
-                    variable.commit(variables, values.get(place))
-            for unit in self.written[len(self._donated) :]:
-                for place in _positions(unit):
-                    if self._device is None:
-                        arrays[place].assign(np.asarray(values[place]))
-                    else:
-                        arrays[place].hold(values[place])
+        if len(values) > len(variables):
+            self._write(arrays, values)
         count = len(self._streams)
         return outputs, after[:count], after[count:]
+
+    def _write(self, arrays: Sequence[Any], values: Sequence[Any]) -> None:
+        """Writes the variables that had no value, or that the graph was not known to write."""
+        places = [p for unit in self.written for p in _positions(unit)]
+        for place, value in zip(places, values, strict=True):
+            if place in self._donated_positions:
+                continue
+            if self._device is None:
+                arrays[place].assign(np.asarray(value))
+            else:
+                arrays[place].hold(value)
 
     def verify(self, found: Sequence[Any], arrays: Sequence[Any]) -> None:
         """Raises the error of the check that has failed in a call, if any has."""
         if self._checks is not None:
             self._checks.verify(found, arrays)
 
-    def _new_values(self, changed: Sequence[Any]) -> dict[int, Any]:
+    def _new_values(self, changed: Sequence[Any]) -> Sequence[Any]:
         """The variables' new values: parts on devices of copies, and what devices share on the host."""
-        values: dict[int, Any] = {}
+        if not self._copies and not self._batches:
+            return changed
+        values: list[Any] = []
         for unit, value in zip(self.written, changed, strict=True):
-            if isinstance(unit, tuple):
-                values.update(zip(unit, meshes.parts(value), strict=True))
-            else:
-                values[unit] = np.asarray(value) if self._copies or self._batches else value
+            values += meshes.parts(value) if isinstance(unit, tuple) else [np.asarray(value)]
         return values
 
     def lowered(self, arrays: Sequence[Any], words: Any) -> Any:
@@ -354,34 +379,6 @@ def _precision() -> Any:
     return jax.default_matmul_precision("highest") if exact else nullcontext()
 
 
-class _Locks:
-    """A context that has the locks of these variables: all threads lock in one order."""
-
-    __slots__ = ("_had", "_locks")
-
-    def __init__(self, variables: Iterable[Any]) -> None:
-        self._locks = [v.lock for v in sorted(variables, key=id)]
-        self._had: list[Any] = []
-
-    def __enter__(self) -> None:
-        try:
-            for lock in self._locks:
-                lock.acquire()
-                self._had.append(lock)
-        except BaseException:
-            self.__exit__()
-            raise
-
-    def __exit__(self, *error: object) -> None:
-        while self._had:
-            self._had.pop().release()
-
-
-def _copied(value: Any) -> Any:
-    """An array of a device in memory of its own; what is no such array as it is."""
-    return value.copy() if isinstance(value, jax.Array) else value
-
-
 def _itself(value: Any) -> Any:
     return value
 
@@ -403,6 +400,7 @@ def _unit_of(key: Any) -> Unit | None:
 
 
 _NOTHING = nullcontext()
+_NONES = itertools.repeat(None)
 _HOST_ARRAYS = (np.ndarray, np.generic)
 
 
@@ -474,8 +472,24 @@ class Programs:
         return "cpu" if self._device is None else self._device.platform
 
     def direct(self, otherwise: Run) -> Run | None:
-        """The only program of the graph as a function, if arrays alone go into it; see `Program.direct`."""
-        return self._fixed.direct(otherwise) if self._fixed and self._quick else None
+        """The last program as a function that calls less than `Programs` does, if there is such a one.
+
+        It calls `otherwise` for other variables, and where it raises an error that is not of an op.
+        """
+        if self._fixed is not None and self._quick is not None:
+            return direct_calls.of_arrays(self._fixed, otherwise)
+        if self._last is not None and self._last.is_simple:
+            return direct_calls.with_variables(self._last, otherwise)
+        return None
+
+    def staged(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        """Arrays that every call passes, as arrays of XLA where these need no copy in each."""
+        if self._device is not None or _kinds_of_replicas(self.graph):
+            return tuple(arrays)
+        is_staged = [type(a) is np.ndarray and _is_passed(a) for a in arrays]
+        return tuple(
+            [meshes.on_host(a) if s else a for a, s in zip(arrays, is_staged, strict=True)]
+        )
 
     @property
     def constants(self) -> tuple[int, ...]:
@@ -576,7 +590,7 @@ class Programs:
         self._programs[key] = found
         if self._has_one and not self._constants:
             self._fixed = found
-            self._quick = found.direct() if found.is_plain else None
+            self._quick = direct_calls.of_arrays(found) if found.is_plain else None
         if len(self._programs) > self._limit:
             if self._constants:
                 raise Untraceable(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from intaglio import cpython
-from intaglio.cpython import is_sole_owner
+from intaglio.cpython import is_sole_owner, shared
 from intaglio.cpython.references import other_references
 
 pytestmark = pytest.mark.skipif(
@@ -114,3 +114,16 @@ def test_after_many_calls_the_answers_are_the_same() -> None:
 def test_singletons_have_other_owners() -> None:
     for value in (None, 0, "text", NotImplemented, ()):
         assert not is_sole_owner(value)
+
+
+@pytest.mark.parametrize("new", KINDS)
+def test_a_list_is_the_sole_owner_of_its_values(new) -> None:
+    values = [new() for _ in range(4)]
+    assert shared(values) == []
+    assert shared([]) == []
+    kept = values[2]
+    assert shared(values) == [2]
+    assert shared(values, 1) == [0, 1, 3]  # to which no other refers
+    del kept
+    twice = new()
+    assert shared([twice, twice]) == [0, 1]

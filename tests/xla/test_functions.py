@@ -12,6 +12,8 @@ import pytest
 import intaglio
 from intaglio import tf
 from intaglio.opdef.op import Rule
+from intaglio.opdef.spec import Spec
+from intaglio.runtime.resources import Donation, new_variable
 from intaglio.xla import compilation, registry
 from intaglio.xla.program import MAX_PROGRAMS, Programs
 
@@ -347,14 +349,89 @@ def test_a_call_that_fails_leaves_the_variables():
 
     step(tf.ones((2, 2)))
     resource = v.handle._array
-    taken = object()
-    with resource.lock:  # as a program that raises does
-        value = resource.donate(taken)
+    with pytest.raises(ValueError, match="as a program"), Donation([resource]):
         assert resource.initialized
-        resource.commit(taken, value)
+        raise ValueError("as a program")
     np.testing.assert_array_equal(v, np.full((2, 2), 2.0))
     step(tf.ones((2, 2)))
     np.testing.assert_array_equal(v, np.full((2, 2), 3.0))
+
+
+def test_a_donation_of_a_variable_without_a_value_leaves_the_others():
+    filled, empty = [new_variable(Spec(tf.float32, (2,)), "v") for _ in range(2)]
+    value = np.ones(2, np.float32)
+    filled.assign(value)
+    with pytest.raises(tf.errors.FailedPreconditionError), Donation([filled, empty]):
+        pass
+    assert filled.read() is value and not empty.initialized
+    for resource in (filled, empty):
+        assert resource.lock.acquire(blocking=False)
+        resource.lock.release()
+    with Donation([filled]) as donation:
+        assert (
+            donation.taken == [value] and donation.shared() == []
+        )  # the host's arrays are not written to
+        donation.results = [np.zeros(2, np.float32)]
+    np.testing.assert_array_equal(filled.read(), [0.0, 0.0])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int64", "float16", "bool", "complex64"])
+def test_variables_that_programs_only_read_are_those_of_the_host(dtype):
+    """They are kept on the device while nobody writes them: by assignments, in place, or by another program."""
+    numbers = np.array([[1, 0, 3], [4, 5, 6]]).astype(dtype)
+    v = tf.Variable(numbers)
+    read = tf.function(lambda x: tf.identity(v)[:, ::-1], jit_compile=True)
+    write = tf.function(lambda x: v.assign(tf.reverse(v, [0])), jit_compile=True)
+
+    def check():
+        for _ in range(3):
+            np.testing.assert_array_equal(read(1.0), v.numpy()[:, ::-1])
+
+    before = v.read_value()
+    check()
+    assert type(v.handle._array.on_device()) is not np.ndarray
+    v.assign(numbers[::-1])
+    check()
+    v[0, 1].assign(numbers[1, 2])
+    check()
+    v.scatter_update(tf.IndexedSlices(tf.constant(numbers[1:]), tf.constant([0])))
+    check()
+    write(1.0)
+    write(1.0)
+    check()
+    write(1.0)
+    check()
+    np.testing.assert_array_equal(before, numbers)
+
+
+def test_captured_tensors_stay_as_they_are():
+    one, ints = tf.constant(np.arange(4.0)), tf.constant([3, 1], tf.int64)
+    v = tf.Variable(np.zeros(4))
+
+    @tf.function(jit_compile=True)
+    def step(x):
+        v.assign(one)  # the captured tensor's array is the variable's from now on
+        v[0].assign(x)
+        return one, ints, v.read_value()
+
+    for k in range(4):
+        found = step(tf.constant(float(k), tf.float64))
+        np.testing.assert_array_equal(found[0], np.arange(4.0))
+        np.testing.assert_array_equal(found[1], [3, 1])
+        np.testing.assert_array_equal(found[2], [k, 1, 2, 3])
+        assert found[1].dtype == tf.int64
+    np.testing.assert_array_equal(one, np.arange(4.0))
+
+
+def test_captures_of_later_calls_are_those_that_replace_them():
+    one = tf.constant([1.0, 2.0])
+    trace = tf.function(lambda x: x + one, jit_compile=True)
+    concrete = trace.get_concrete_function(tf.TensorSpec([2]))
+    for _ in range(3):
+        np.testing.assert_array_equal(trace(tf.zeros(2)), [1.0, 2.0])
+    concrete.set_external_captures([tf.constant([5.0, 6.0])])
+    for _ in range(3):
+        np.testing.assert_array_equal(trace(tf.zeros(2)), [5.0, 6.0])
 
 
 def _failing_late(features: Any) -> Any:
@@ -384,6 +461,15 @@ def test_a_program_that_fails_late_says_which_variables_are_lost(
 
     step(tf.ones(3))  # the value is an array of the device now
     step(tf.ones(3))
+    kept = v.read_value()  # which the program copies, so that nothing is lost
+    if has_outputs:
+        with pytest.raises(Exception, match="too large"):
+            step(tf.fill([3], 9.0))
+        np.testing.assert_array_equal(kept, np.full(3, 3.0))
+    v.assign(kept)
+    step(tf.zeros(3))
+    del kept
+    step(tf.zeros(3))
     with pytest.raises(tf.errors.DataLossError, match=r"(?s)weights.*lost its value.*too large"):
         step(tf.fill([3], 9.0))
         v.read_value()
