@@ -52,6 +52,13 @@ class Eig(Op):
             )
         text = "Eigen decomposition was not successful. The input might not be valid."
         x = matrices(input)
+        if (
+            x.shape[-1] == 1 and input.dtype.kind == "c"
+        ):  # also of what is not finite, as TensorFlow
+            values, vectors = x[..., 0], np.ones_like(x)
+            return values.astype(Tout.numpy), (vectors if compute_v else np.zeros(0)).astype(
+                Tout.numpy
+            )
         if not compute_v:
             values = carried_out(np.linalg.eigvals, text, x)
             return values.astype(Tout.numpy), np.zeros(0, Tout.numpy)

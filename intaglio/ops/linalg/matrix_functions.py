@@ -97,8 +97,18 @@ def square_root(a: Any) -> Any:
         return a.copy()
     batch, n = a.shape[:-2], a.shape[-1]
     flat = a.reshape(-1, n, n)
-    result = np.full_like(flat, np.nan)
+    result = np.full_like(flat, complex(np.nan, np.nan) if a.dtype.kind == "c" else np.nan)
     good = np.isfinite(flat).all(axis=(-1, -2))
+    for turned, other in ((flat, np.tril(flat, -1)), (flat.swapaxes(-1, -2), np.triu(flat, 1))):
+        triangular = good & (other == 0).all(axis=(-1, -2))
+        if triangular.any():
+            roots = _root_triangular(turned[triangular])
+            exist = np.isfinite(roots).all(axis=(-1, -2), keepdims=True)
+            roots = np.where(exist, roots, result[triangular])
+            result[triangular] = roots if turned is flat else roots.swapaxes(-1, -2)
+            good &= ~triangular
+    if not good.any():
+        return result.reshape(*batch, n, n)
     values = lapack(np.linalg.eigvals, np.where(good[:, None, None], flat, 1))
     size = np.abs(values)
     singular = size.min(axis=-1) <= np.finfo(a.real.dtype).eps * n * size.max(axis=-1)
@@ -111,7 +121,23 @@ def square_root(a: Any) -> Any:
     ):
         if chosen.any():
             result[chosen] = function(flat[chosen])
+    # Singular matrices need not have a root: what the vectors give is none then.
+    lost = _norm(result @ result - flat) > np.sqrt(np.finfo(a.real.dtype).eps) * _norm(flat)
+    result[(good & singular) & lost[:, 0, 0]] = np.nan
     return result.reshape(*batch, n, n)
+
+
+def _root_triangular(a: Any) -> Any:
+    """The roots of upper triangular matrices, exact on their diagonals; not finite where there is none
+    (A. Bjorck and S. Hammarling, A Schur method for the square root of a matrix, 1983)."""
+    result = np.zeros_like(a)
+    for j in range(a.shape[-1]):
+        result[:, j, j] = np.sqrt(a[:, j, j])
+        for i in reversed(range(j)):
+            inner = np.einsum("bk,bk->b", result[:, i, i + 1 : j], result[:, i + 1 : j, j])
+            rest, total = a[:, i, j] - inner, result[:, i, i] + result[:, j, j]
+            result[:, i, j] = np.where((rest == 0) & (total == 0), 0, rest / total)
+    return result
 
 
 def _root_rotated(a: Any) -> Any:

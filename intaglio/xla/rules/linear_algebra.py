@@ -245,12 +245,34 @@ def _triangular_solve(matrix, rhs, lower, adjoint) -> Any:
 
 @xla(late.MatrixSolve)
 def _solve(matrix, rhs, adjoint) -> Any:
-    return jnp.linalg.solve(_adjoint(matrix) if adjoint else matrix, rhs)
+    return _nan_unless_finite(
+        matrix, jnp.linalg.solve(_adjoint(matrix) if adjoint else matrix, rhs)
+    )
 
 
 @xla(late.MatrixInverse)
 def _inverse(input, adjoint) -> Any:
-    return jnp.linalg.inv(_adjoint(input) if adjoint else jnp.asarray(input))
+    x = jnp.asarray(input)
+    return _nan_unless_finite(x, jnp.linalg.inv(_adjoint(x) if adjoint else x))
+
+
+@xla(late.SelfAdjointEigV2)
+def _self_adjoint_eigenvalues(input, compute_v) -> Any:
+    x = jnp.tril(jnp.asarray(input))
+    if not compute_v:
+        values = jnp.linalg.eigvalsh(x, UPLO="L", symmetrize_input=False)
+        return _nan_unless_finite(x, values[..., None])[..., 0].astype(x.dtype), jnp.zeros(
+            0, x.dtype
+        )
+    values, vectors = jnp.linalg.eigh(x, UPLO="L", symmetrize_input=False)
+    values = _nan_unless_finite(x, values[..., None])[..., 0]
+    return values.astype(x.dtype), _nan_unless_finite(x, vectors)
+
+
+def _nan_unless_finite(matrices: Any, results: Any) -> Any:
+    """NaN in place of the results of matrices that are not finite: factorisations may give numbers of them."""
+    finite = jnp.isfinite(matrices).all(axis=(-2, -1), keepdims=True)
+    return jnp.where(finite, results, jnp.nan)
 
 
 @xla(late.MatrixDeterminant)
