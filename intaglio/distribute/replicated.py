@@ -73,9 +73,23 @@ class ReplicatedExtended(StrategyExtended):
         """The devices that variables live on."""
         return self._devices
 
-    def non_slot_devices(self, var_list: Any) -> tuple[str, ...]:
-        """The devices of what belongs to no variable."""
-        return self._devices
+    def update_non_slot(
+        self,
+        colocate_with: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        """`fn(*args, **kwargs)` for each device, with its replica's values.
+
+        The results are one value for all replicas, or a tuple with `group=False`.
+        """
+        count = len(self.parameter_devices)
+        found = [
+            fn(*of_replica(i, tuple(args)), **of_replica(i, kwargs or {})) for i in range(count)
+        ]
+        return regrouped(found, Mirrored) if group else tuple(found)
 
     @property
     def _shares(self) -> datasets.Shares:

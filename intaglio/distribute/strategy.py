@@ -8,13 +8,15 @@ Here there is one replica: its values are the values, and reducing over replicas
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from intaglio.base import nest
 from intaglio.base.devices import DEVICE
-from intaglio.distribute import datasets
+from intaglio.data.dataset import Dataset
+from intaglio.distribute import datasets, input_iterators
 from intaglio.distribute.contexts import (
     ReduceOp,
     ReplicaContext,
@@ -25,6 +27,7 @@ from intaglio.distribute.contexts import (
 )
 from intaglio.opdef import convert, raw
 from intaglio.state.creation import variable_creator_scope
+from intaglio.trace import ordering
 
 
 class InputContext:
@@ -137,6 +140,52 @@ class StrategyExtended:
         """The variable that a copy belongs to: itself."""
         return value
 
+    # -- as programs of TensorFlow 1 have it -------------------------------------------------------
+
+    def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
+        """The tensor for each replica of `destinations`: for one, itself."""
+        return tensor
+
+    def non_slot_devices(self, var_list: Any) -> Any:
+        """The devices of what belongs to no variable."""
+        return self.parameter_devices
+
+    def update_non_slot(
+        self,
+        colocate_with: Any,
+        fn: Callable[..., Any],
+        args: Any = (),
+        kwargs: Any = None,
+        group: bool = True,
+    ) -> Any:
+        """`fn(*args, **kwargs)`, for what belongs to no variable. The results are one, or a tuple."""
+        found = fn(*args, **(kwargs or {}))
+        return found if group else (found,)
+
+    def read_var(self, v: Any) -> Any:
+        """The value of a variable for all replicas."""
+        return convert.to_tensor(v)
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
+        """The rows of arrays as a dataset."""
+        return Dataset.from_tensor_slices(numpy_input)
+
+    def experimental_run_steps_on_iterator(
+        self,
+        fn: Callable[..., Any],
+        iterator: Any,
+        iterations: Any = 1,
+        initial_loop_values: Any = None,
+    ) -> input_iterators.MultiStepContext:
+        """Runs `fn(context, element)` for so many elements of an iterator; returns the context.
+
+        In graphs the context's `run_op` runs the steps, and `last_step_outputs` are tensors.
+        """
+        with self._strategy.scope():
+            return input_iterators.run_steps(
+                self._strategy, fn, iterator, iterations, initial_loop_values
+            )
+
     def variable_created_in_scope(self, v: Any) -> bool:
         """True if the variable was created under this strategy; under none, for the default one."""
         return getattr(v, "_distribute_strategy", DEFAULT) is self._strategy
@@ -239,6 +288,64 @@ class Strategy:
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:
         """What `value_fn(context)` makes for each replica."""
         return value_fn(ReplicaContext(self))
+
+    # -- as programs of TensorFlow 1 have it -------------------------------------------------------
+
+    def make_dataset_iterator(self, dataset: Any) -> input_iterators.InputIterator:
+        """An iterator over the elements of a dataset, each of whose batches the replicas share."""
+        found = self.experimental_distribute_dataset(dataset)
+        return input_iterators.InputIterator(_distributed(found))
+
+    def make_input_fn_iterator(
+        self,
+        input_fn: Callable[[InputContext], Any],
+        replication_mode: Any = datasets.InputReplicationMode.PER_WORKER,
+    ) -> input_iterators.InputIterator:
+        """An iterator over what `input_fn(tf.distribute.InputContext)` makes: a batch for each replica.
+
+        Raises ValueError for another replication mode.
+        """
+        if replication_mode is not datasets.InputReplicationMode.PER_WORKER:
+            raise ValueError(
+                f"Input replication mode not supported: {replication_mode!r}. Use PER_WORKER."
+            )
+        found = self.distribute_datasets_from_function(input_fn)
+        return input_iterators.InputIterator(_distributed(found))
+
+    def experimental_make_numpy_dataset(self, numpy_input: Any, session: Any = None) -> Any:
+        """The rows of arrays as a dataset, for `make_dataset_iterator`."""
+        return self._extended.experimental_make_numpy_dataset(numpy_input, session)
+
+    def experimental_run(self, fn: Callable[..., Any], input_iterator: Any = None) -> Any:
+        """`fn(element)` in each replica, of the next element; without an iterator `fn()`."""
+        with self.scope():
+            args = () if input_iterator is None else (input_iterator.get_next(),)
+            return self.run(fn, args)
+
+    def group(self, value: Any, name: str | None = None) -> Any:
+        """An operation that runs after the values of all replicas; of one without a `name`, itself."""
+        values = nest.flatten(self.experimental_local_results(value))
+        if len(values) == 1 and name is None:
+            return values[0]
+        return ordering.group(values, name, {})
+
+    def configure(
+        self,
+        session_config: Any = None,
+        cluster_spec: Any = None,
+        task_type: Any = None,
+        task_id: Any = None,
+    ) -> None:
+        """Sets nothing: sessions run in this process."""
+
+    def update_config_proto(self, config_proto: Any) -> Any:
+        """The configuration of a session for this strategy: a copy."""
+        return copy.deepcopy(config_proto)
+
+
+def _distributed(dataset: Any) -> datasets.DistributedDataset:
+    is_distributed = isinstance(dataset, datasets.DistributedDataset)
+    return dataset if is_distributed else datasets.DistributedDataset(dataset)
 
 
 class DefaultStrategy(Strategy):
