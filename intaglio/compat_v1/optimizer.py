@@ -213,7 +213,7 @@ class Optimizer(Trackable):
         name: str | None = None,
         skip_gradients_aggregation: bool = False,
     ) -> Any:
-        """Changes the variables; in a plain graph by the operation that is returned.
+        """Changes the variables; in a graph by the operation that is returned.
 
         Gradients of the replicas of a strategy are summed. Raises ValueError if no gradient is given.
         """
@@ -231,7 +231,7 @@ class Optimizer(Trackable):
         with scopes.init_scope():
             self._create_slots([v for _, v in pairs])
         graph: Any = getattr(door.level(), "graph", None)
-        if graph is not None and not graph.building_function:
+        if graph is not None:
             return self._recorded(graph, pairs, global_step, name)
         self._prepare()
         self._finish([self._changed(g, v) for g, v in pairs], name or self._name)
@@ -271,7 +271,7 @@ class Optimizer(Trackable):
         """Called before the variables change."""
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
-        """Called with the changes of all variables; returns one operation for them in a plain graph."""
+        """Called with the changes of all variables; returns one operation for them in a graph."""
         return grouped(update_ops, name_scope)
 
     def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
@@ -292,9 +292,9 @@ class Optimizer(Trackable):
 
 
 def grouped(operations: list[Any], name: str) -> Any:
-    """An operation of the plain graph that waits for others; None elsewhere."""
+    """An operation of the current graph that waits for others; None eagerly."""
     graph: Any = getattr(door.level(), "graph", None)
-    if graph is None or graph.building_function:
+    if graph is None:
         return None
     with scopes.control_dependencies([o for o in operations if o is not None]):
         return _updated(graph, lambda: raw.NoOp(name=name))

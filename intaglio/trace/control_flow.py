@@ -130,9 +130,12 @@ def set_outputs(graph: FuncGraph, result: Any) -> None:
 
 
 def new_graph(name: str) -> FuncGraph:
-    """A graph for a part of the one being recorded."""
+    """A graph for a part of the one being recorded, which has the collections in common with it."""
     graph = FuncGraph(name.replace("/", "_"))
-    graph.seed = getattr(recording(), "seed", None)
+    outer: Any = recording()
+    graph.seed = getattr(outer, "seed", None)
+    if outer is not None:
+        graph._collections = outer._collections
     return graph
 
 
