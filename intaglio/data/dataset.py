@@ -123,6 +123,11 @@ class Dataset(ShownInNotebooks, Batches, DatasetV2, CompositeTensor, Generic[T])
         """A uint64 tensor, equal for pipelines of the same ops, data and functions."""
         return raw.DatasetFingerprint(self.handle_tensor)
 
+    def _as_serialized_graph(self, **_: Any) -> Any:
+        """The pipeline as a GraphDef in a string tensor. Raises TypeError for stages without an op."""
+        graph_def = late.dataset_graphs.graph_def_of(self.handle_tensor)
+        return convert.to_tensor(graph_def.SerializeToString(), string)
+
     def __reduce__(self) -> Any:
         if not isinstance(self.handle_tensor, EagerTensor):
             raise TypeError("A dataset of a graph cannot be pickled.")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from intaglio.base import later
 
 if TYPE_CHECKING:
+    from intaglio.data import dataset_graphs as dataset_graphs
     from intaglio.data import pipeline_model as pipeline_model
     from intaglio.data import ragged_batches as ragged_batches
     from intaglio.data import serializing as serializing
@@ -19,6 +20,7 @@ else:
     __getattr__, __dir__ = later.attributes(
         __name__,
         {
+            "dataset_graphs": "intaglio.data.dataset_graphs",
             "pipeline_model": "intaglio.data.pipeline_model",
             "ragged_batches": "intaglio.data.ragged_batches",
             "sparse_batches": "intaglio.data.sparse_batches",

@@ -171,8 +171,9 @@ class DatasetOp(Op):
     def _resolve_kernel(self) -> None:
         rule, name = self.rules["kernel"], self.name
         count = len(rule.takes)
-        if "output_shapes" in self.attr_names and "output_shapes" not in rule.takes:
-            rule.takes = (*rule.takes, "output_shapes")  # for the stage, not for the kernel
+        for attribute in ("output_types", "output_shapes"):  # for the stage, not for the kernel
+            if attribute in self.attr_names and attribute not in rule.takes:
+                rule.takes = (*rule.takes, attribute)
         super()._resolve_kernel()
         kernel, names = self.kernel_fn, rule.takes
 

@@ -27,6 +27,7 @@ _INSPECT = "intaglio.tensorflow_name.inspection"
 _ABSENT = "intaglio.tensorflow_name.absent_classes"
 _INTERNALS = "intaglio.tensorflow_name.internals"
 _SAVED = "intaglio.tensorflow_name.saved_model_parts"
+_SAVED_OBJECTS = "intaglio.tensorflow_name.saved_objects"
 _LOGGING = (
     "DEBUG ERROR FATAL INFO WARN debug error fatal flush get_verbosity info log log_every_n "
     "log_first_n log_if set_verbosity TaskLevelStatusMessage=info vlog warn warning"
@@ -86,7 +87,10 @@ PRIVATE: dict[str, dict[str, str]] = {
         "intaglio.tensorflow_name.gradient_functions",
         "gradients_function implicit_grad implicit_val_and_grad make_vjp val_and_grad_function",
     ),
-    "python.checkpoint.checkpoint": _all(_INTERNALS, "add_variable"),
+    "python.checkpoint.checkpoint": {
+        **_all(_INTERNALS, "add_variable"),
+        **_all(_SAVED_OBJECTS, "gather_initializers list_objects"),
+    },
     "python.autograph.impl.api": _all("intaglio.base.errors", "AutoGraphError StagingError"),
     # fastestimator
     "python.ops.summary_ops_v2": _all(
