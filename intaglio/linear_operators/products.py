@@ -59,10 +59,8 @@ def _of_one_structure(left: LinearOperator, right: LinearOperator) -> LinearOper
     both = (left, right)
     if all(isinstance(o, LinearOperatorScaledIdentity) for o in both):
         scale = raw.Mul(_scale(left), _scale(right))
-        size = left.domain_dimension
-        return (
-            None if size is None else LinearOperatorScaledIdentity(size, scale, **_commuting(*both))
-        )
+        rows = left.parameters["num_rows"]
+        return LinearOperatorScaledIdentity(rows, scale, **_commuting(*both))
     if all(isinstance(o, DIAGONAL) for o in both):
         return LinearOperatorDiag(raw.Mul(_diagonal(left), _diagonal(right)), **_commuting(*both))
     if isinstance(left, DIAGONAL) and isinstance(right, LinearOperatorLowerTriangular):

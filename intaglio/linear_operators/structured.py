@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import float32
+from intaglio.base.dtypes import float32, int32
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.base.shapes import Dims
 from intaglio.composite_ops.array.creation import get_static_value
@@ -276,8 +276,65 @@ class LinearOperatorDiag(LinearOperator):
         return assertions.not_complex(self._diag, text)
 
 
-def _as_dims(batch: Any) -> tuple[int, ...]:
-    return () if batch is None else tuple(np.asarray(batch).reshape(-1).tolist())
+def _dimension(value: Any, name: str) -> Any:
+    """A number of rows or columns: an int, or an int32 tensor that is known when the operator runs.
+
+    Raises ValueError for what is no scalar or negative, TypeError for what is no integer.
+    """
+    tensor = _integers(value, name)
+    if tensor.dims not in ((), None):
+        raise ValueError(f"Argument {name} must be a 0-D Tensor.  Found: {value}")
+    known = get_static_value(tensor)
+    if known is None:
+        return tensor
+    if known < 0:
+        raise ValueError(f"Argument {name} must be non-negative.  Found: {value}")
+    return int(known)
+
+
+def _batch_dims(value: Any) -> Any:
+    """The shape of a batch: a tuple, or an int32 tensor. Raises as `_dimension` does."""
+    if value is None:
+        return ()
+    tensor = _integers(value, "batch_shape")
+    if tensor.dims is not None and len(tensor.dims) != 1:
+        raise ValueError(f"Argument batch_shape must be a 1-D Tensor.  Found: {value}")
+    known = get_static_value(tensor)
+    if known is None:
+        return tensor
+    if (known < 0).any():
+        raise ValueError(f"Argument batch_shape must be non-negative.  Found: {value}")
+    return tuple(known.tolist())
+
+
+def _integers(value: Any, name: str) -> Any:
+    is_empty = isinstance(value, (list, tuple)) and not value
+    tensor = convert.to_tensor(value, int32 if is_empty else None)
+    if not tensor.dtype.is_integer:
+        raise TypeError(f"Argument {name} must be integer type.  Found: {tensor}")
+    return tensor if tensor.dtype is int32 else raw.Cast(tensor, DstT=int32)
+
+
+def _filled(number: int, dtype: Any, *sizes: Any) -> Any:
+    """A tensor of one number, whose shape consists of sizes and shapes: ints, tuples or tensors."""
+    shape = _joined(*sizes)
+    if isinstance(shape, tuple):
+        return convert.to_tensor(np.full(shape, number, dtype.numpy))
+    return raw.Fill(shape, np.asarray(number, dtype.numpy))
+
+
+def _joined(*sizes: Any) -> Any:
+    """One shape of sizes and shapes: a tuple, or a tensor if one of them is a tensor."""
+    if not any(hasattr(size, "dtype") for size in sizes):
+        parts = [size if isinstance(size, tuple) else (size,) for size in sizes]
+        return tuple([dim for part in parts for dim in part])
+    vectors = [raw.Reshape(convert.to_tensor(size, int32), [-1]) for size in sizes]
+    return raw.ConcatV2(vectors, ZERO)
+
+
+def _static_dim(size: Any) -> int | None:
+    """A size as a static dimension."""
+    return size if isinstance(size, int) else None
 
 
 class _Sparse(LinearOperator):
@@ -288,7 +345,30 @@ class _Sparse(LinearOperator):
         return super().add_to_tensor(mat, name)
 
 
-class LinearOperatorIdentity(_Sparse):
+class _OfShape(_Sparse):
+    """Operators without data, of a shape that is given: numbers, or tensors."""
+
+    _rows: Any
+    _columns: Any
+    _batch: Any
+
+    def _dims(self) -> Dims:
+        if not isinstance(self._batch, tuple):
+            return None
+        return (*self._batch, _static_dim(self._rows), _static_dim(self._columns))
+
+    def _size(self) -> Any:
+        return _joined(self._batch, self._rows, self._columns)
+
+    def __getitem__(self, slices: Any) -> LinearOperator:
+        if isinstance(self._batch, tuple):
+            batch: Any = np.broadcast_to(np.int8(0), self._batch)[slices].shape
+        else:
+            batch = raw.Shape(_filled(0, int32, self._batch)[slices])
+        return type(self)(**{**self.parameters, "batch_shape": batch})
+
+
+class LinearOperatorIdentity(_OfShape):
     """The identity [batch_shape, num_rows, num_rows].
 
     >>> tf.linalg.LinearOperatorIdentity(2).to_dense().numpy()
@@ -313,24 +393,16 @@ class LinearOperatorIdentity(_Sparse):
                 "An identity operator is always self-adjoint, non-singular, positive definite and square."
             )
         parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
-        self._rows = _static(num_rows, "num_rows")
-        self._batch = _as_dims(_static(batch_shape, "batch_shape"))
-        parameters |= {"num_rows": self._rows, "batch_shape": self._batch or None}
+        self._rows = self._columns = _dimension(num_rows, "num_rows")
+        self._batch = _batch_dims(batch_shape)
+        batch = None if batch_shape is None else self._batch
+        parameters |= {"num_rows": self._rows, "batch_shape": batch}
         super().__init__(dtype or float32, None, True, True, True, True, name, parameters)
 
-    def _dims(self) -> Dims:
-        return (*self._batch, self._rows, self._rows)
-
-    def __getitem__(self, slices: Any) -> LinearOperator:
-        batch = np.broadcast_to(np.int8(0), self._batch)[slices].shape
-        parameters: dict[str, Any] = {**self.parameters, "batch_shape": batch or None}
-        return type(self)(**parameters)
-
     def _broadcast(self, x: Any) -> Any:
-        if not self._batch:
+        if isinstance(self._batch, tuple) and not self._batch:
             return x
-        ones = np.ones((*self._batch, 1, 1), self.dtype.numpy)
-        return raw.Mul(x, ones)
+        return raw.Mul(x, _filled(1, self.dtype, self._batch, 1, 1))
 
     def _matmul(self, x: Any, adjoint: bool) -> Any:
         return self._broadcast(x)
@@ -339,18 +411,18 @@ class LinearOperatorIdentity(_Sparse):
         return self._broadcast(rhs)
 
     def _to_dense(self) -> Any:
-        return self._broadcast(convert.to_tensor(np.eye(self._rows), self.dtype))
+        return self._broadcast(_identity(self._rows, self.dtype))
 
     def _diag_part(self) -> Any:
-        return convert.to_tensor(np.ones((*self._batch, self._rows), self.dtype.numpy))
+        return _filled(1, self.dtype, self._batch, self._rows)
 
     _eigvals = _diag_part
 
     def _determinant(self) -> Any:
-        return convert.to_tensor(np.ones(self._batch, self.dtype.numpy))
+        return _filled(1, self.dtype, self._batch)
 
     def _log_abs_determinant(self) -> Any:
-        return convert.to_tensor(np.zeros(self._batch, self.dtype.numpy))
+        return _filled(0, self.dtype, self._batch)
 
     def _cond(self) -> Any:
         return self._determinant()
@@ -370,14 +442,11 @@ class LinearOperatorIdentity(_Sparse):
         return None
 
 
-def _static(value: Any, name: str) -> Any:
-    """A number or shape that has to be known beforehand."""
-    if value is None or not hasattr(value, "dtype") or isinstance(value, np.ndarray):
-        return value if not isinstance(value, np.ndarray) else value.tolist()
-    known = get_static_value(value)
-    if known is None:
-        raise NotImplementedError(f"`{name}` must be known when the operator is created")
-    return known.tolist()
+def _identity(rows: Any, dtype: Any) -> Any:
+    """The identity matrix of a number of rows, an int or a tensor."""
+    if isinstance(rows, int):
+        return convert.to_tensor(np.eye(rows), dtype)
+    return _as_matrix(_filled(1, dtype, rows))
 
 
 class LinearOperatorScaledIdentity(_Sparse):
@@ -403,7 +472,7 @@ class LinearOperatorScaledIdentity(_Sparse):
         if not is_square:
             raise ValueError("A ScaledIdentity operator is always square.")
         parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
-        self._rows = _static(num_rows, "num_rows")
+        self._rows = _dimension(num_rows, "num_rows")
         parameters["num_rows"] = self._rows
         parameters["multiplier"] = self._multiplier = tensor_of(multiplier, "multiplier")
         if not self._multiplier.dtype.is_complex:
@@ -426,11 +495,10 @@ class LinearOperatorScaledIdentity(_Sparse):
 
     def _dims(self) -> Dims:
         dims = dims_of(self._multiplier)
-        return None if dims is None else (*dims, self._rows, self._rows)
+        return None if dims is None else (*dims, _static_dim(self._rows), _static_dim(self._rows))
 
     def _size(self) -> Any:
-        last = np.array([self._rows, self._rows], np.int32)
-        return raw.ConcatV2([raw.Shape(self._multiplier), last], ZERO)
+        return _joined(raw.Shape(self._multiplier), self._rows, self._rows)
 
     def _factor(self, adjoint: bool) -> Any:
         own = convert.to_tensor(self._multiplier)
@@ -443,20 +511,20 @@ class LinearOperatorScaledIdentity(_Sparse):
         return raw.RealDiv(rhs, self._factor(adjoint))
 
     def _to_dense(self) -> Any:
-        return raw.Mul(self._factor(False), np.eye(self._rows, dtype=self.dtype.numpy))
+        return raw.Mul(self._factor(False), _identity(self._rows, self.dtype))
 
     def _diag_part(self) -> Any:
         own = column(convert.to_tensor(self._multiplier))
-        return raw.Mul(own, np.ones(self._rows, self.dtype.numpy))
+        return raw.Mul(own, _filled(1, self.dtype, self._rows))
 
     _eigvals = _diag_part
 
     def _determinant(self) -> Any:
-        return raw.Pow(self._multiplier, np.asarray(self._rows, self.dtype.numpy))
+        return raw.Pow(self._multiplier, raw.Cast(self._rows, DstT=self.dtype))
 
     def _log_abs_determinant(self) -> Any:
         size = raw.Log(_size_of(convert.to_tensor(self._multiplier)))
-        return raw.Mul(np.asarray(self._rows, self.dtype.numpy), size)
+        return raw.Mul(raw.Cast(self._rows, DstT=size.dtype), size)
 
     def _inverse(self) -> Any:
         return LinearOperatorScaledIdentity(self._rows, raw.Reciprocal(self._multiplier), True)
@@ -481,7 +549,7 @@ class LinearOperatorScaledIdentity(_Sparse):
         return assertions.not_complex(self._multiplier, text)
 
 
-class LinearOperatorZeros(_Sparse):
+class LinearOperatorZeros(_OfShape):
     """The zero matrix [batch_shape, num_rows, num_columns].
 
     >>> print(tf.linalg.LinearOperatorZeros(2).matvec([1.0, 2.0]).numpy())
@@ -504,15 +572,17 @@ class LinearOperatorZeros(_Sparse):
         if is_non_singular or is_positive_definite:
             raise ValueError("A zero operator is never invertible nor positive definite.")
         parameters = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
-        self._rows = _static(num_rows, "num_rows")
-        self._columns = self._rows if num_columns is None else _static(num_columns, "num_columns")
-        self._batch = _as_dims(_static(batch_shape, "batch_shape"))
+        self._rows = self._columns = _dimension(num_rows, "num_rows")
+        if num_columns is not None:
+            self._columns = _dimension(num_columns, "num_columns")
+        self._batch = _batch_dims(batch_shape)
         parameters |= {
             "num_rows": self._rows,
             "num_columns": self._columns,
-            "batch_shape": self._batch or None,
+            "batch_shape": None if batch_shape is None else self._batch,
         }
-        square = self._rows == self._columns
+        both_known = isinstance(self._rows, int) and isinstance(self._columns, int)
+        square = self._rows == self._columns if both_known else is_square
         super().__init__(
             dtype or float32,
             None,
@@ -524,20 +594,18 @@ class LinearOperatorZeros(_Sparse):
             parameters,
         )
 
-    def _dims(self) -> Dims:
-        return (*self._batch, self._rows, self._columns)
-
     def _to_dense(self) -> Any:
-        return convert.to_tensor(np.zeros(self._dims(), self.dtype.numpy))  # type: ignore[arg-type]  # all are known here
+        return _filled(0, self.dtype, self._batch, self._rows, self._columns)
 
     def _diag_part(self) -> Any:
-        least = min(self._rows, self._columns)
-        return convert.to_tensor(np.zeros((*self._batch, least), self.dtype.numpy))
+        both = (self._rows, self._columns)
+        least = raw.Minimum(*both) if any(hasattr(n, "dtype") for n in both) else min(both)
+        return _filled(0, self.dtype, self._batch, least)
 
     _eigvals = _diag_part
 
     def _determinant(self) -> Any:
-        return convert.to_tensor(np.zeros(self._batch, self.dtype.numpy))
+        return _filled(0, self.dtype, self._batch)
 
     def _assert_non_singular(self) -> Any:
         raise InvalidArgumentError(None, None, "Zero operators are always non-invertible.")
