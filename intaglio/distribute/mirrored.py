@@ -11,7 +11,14 @@ from contextlib import nullcontext
 from typing import Any
 
 from intaglio.base.device_spec import DeviceSpec
-from intaglio.base.devices import DEVICE, LOCAL, elsewhere, full_name, list_logical_devices
+from intaglio.base.devices import (
+    DEVICE,
+    LOCAL,
+    LogicalDevice,
+    elsewhere,
+    full_name,
+    list_logical_devices,
+)
 from intaglio.distribute.contexts import ReduceOp
 from intaglio.distribute.cross_device_ops import CrossDeviceOps
 from intaglio.distribute.replicated import ReplicatedExtended, ReplicatedStrategy, ValueContext
@@ -29,7 +36,7 @@ def local_devices(devices: Any, owner: str) -> tuple[str, ...]:
         return tuple([LOCAL + d.name for d in found or list_logical_devices("CPU")])
     names: list[str] = []
     for name in devices:
-        text = name.to_string() if isinstance(name, DeviceSpec) else str(name)
+        text = _name_of(name)
         DeviceSpec.from_string(text)
         if elsewhere(text) is not None:
             raise ValueError(
@@ -38,6 +45,13 @@ def local_devices(devices: Any, owner: str) -> tuple[str, ...]:
             )
         names.append(full_name(text))
     return tuple(names)
+
+
+def _name_of(device: Any) -> str:
+    """The name of a device that is given by name, as a DeviceSpec or as a LogicalDevice."""
+    if isinstance(device, LogicalDevice):
+        return device.name
+    return device.to_string() if isinstance(device, DeviceSpec) else str(device)
 
 
 class MirroredStrategy(ReplicatedStrategy):
@@ -89,7 +103,9 @@ class CentralStorageStrategy(ReplicatedStrategy):
     `parameter_device`, by default the one compute device, or the host. Raises ValueError for malformed names.
     """
 
-    def __init__(self, compute_devices: Any = None, parameter_device: str | None = None) -> None:
+    def __init__(
+        self, compute_devices: Any = None, parameter_device: str | LogicalDevice | None = None
+    ) -> None:
         owner = "tf.distribute.experimental.CentralStorageStrategy"
         names = local_devices(compute_devices, owner)
         if not compute_devices and names[0].endswith("CPU:0"):
@@ -110,7 +126,7 @@ class OneDeviceExtended(ReplicatedExtended):
 class OneDeviceStrategy(ReplicatedStrategy):
     """One replica on one device. Raises ValueError for what is no device's name."""
 
-    def __init__(self, device: str) -> None:
+    def __init__(self, device: str | LogicalDevice) -> None:
         names = local_devices([device], "tf.distribute.OneDeviceStrategy")
         super().__init__(OneDeviceExtended(self, names))
 

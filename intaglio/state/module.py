@@ -6,7 +6,6 @@ Follows https://www.tensorflow.org/api_docs/python/tf/Module.
 from __future__ import annotations
 
 import functools
-import keyword
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
@@ -28,7 +27,7 @@ def camel_to_snake(value: str) -> str:
 
 
 def valid_name(name: str) -> bool:
-    """True for a Python identifier."""
+    """True for letters, digits and underscores, without a digit in front; also for keywords."""
     return bool(_NAME.match(name))
 
 
@@ -61,7 +60,7 @@ class Module(AutoTrackable):
     def __init__(self, name: str | None = None) -> None:
         if name is None:
             name = camel_to_snake(type(self).__name__)
-        elif not valid_name(name) or keyword.iskeyword(name):
+        elif not valid_name(name):
             raise ValueError(
                 f"{name!r} is not a valid module name. Module names must be valid Python identifiers "
                 "(e.g. a valid class name)."

@@ -81,12 +81,21 @@ class ListWrapper(TrackableDataStructure, list[Any]):
     def _elements(self) -> Iterable[Any]:
         return iter(self)
 
+    def __repr__(self) -> str:
+        return f"ListWrapper({[wrap_or_unwrap(v) for v in self]!r})"
+
 
 class _TupleWrapper(TrackableDataStructure, tuple[Any, ...]):
     """A tuple with trackable elements in an attribute."""
 
     def _elements(self) -> Iterable[Any]:
         return iter(self)
+
+    def __str__(self) -> str:
+        return repr(tuple(map(wrap_or_unwrap, self)))
+
+    def __repr__(self) -> str:
+        return f"_TupleWrapper({self})"
 
 
 class _DictWrapper(TrackableDataStructure, dict[Any, Any]):
@@ -95,12 +104,24 @@ class _DictWrapper(TrackableDataStructure, dict[Any, Any]):
     def _elements(self) -> Iterable[Any]:
         return self.values()
 
+    def __str__(self) -> str:
+        return repr({k: wrap_or_unwrap(v) for k, v in self.items()})
+
+    def __repr__(self) -> str:
+        return f"DictWrapper({self})"
+
 
 class _OrderedDictWrapper(TrackableDataStructure, OrderedDict[Any, Any]):
     """An ordered dict in an attribute."""
 
     def _elements(self) -> Iterable[Any]:
         return self.values()
+
+    def __str__(self) -> str:
+        return repr(OrderedDict((k, wrap_or_unwrap(v)) for k, v in self.items()))
+
+    def __repr__(self) -> str:
+        return f"DictWrapper({self})"
 
 
 # By the class of the value. Subclasses of these stay as they are.

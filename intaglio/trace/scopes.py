@@ -15,6 +15,7 @@ from typing import Any
 from intaglio.base.device_spec import DeviceSpec
 from intaglio.base.devices import (
     DEVICE,
+    LogicalDevice,
     available,
     default_device,
     elsewhere,
@@ -186,6 +187,8 @@ def device(device_name: Any) -> Generator[None]:
             )
         yield
         return
+    if isinstance(device_name, LogicalDevice):
+        device_name = device_name.name
     if not (device_name is None or isinstance(device_name, (str, DeviceSpec))):
         raise ValueError(
             f"Expecting a string device name. Got {type(device_name)}({device_name!r})"

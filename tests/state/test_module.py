@@ -87,6 +87,18 @@ def test_bad_names():
         Leaf(name="x/y")
 
 
+@pytest.mark.parametrize("name", ["é", "a b", "1a", "", "a-b"])
+def test_names_that_are_no_words(name):
+    with pytest.raises(ValueError, match="is not a valid module name"):
+        tf.Module(name=name)
+
+
+@pytest.mark.parametrize("name", ["lambda", "class", "None", "_x"])
+def test_keywords_are_names(name):
+    # TensorFlow 2.21 was asked.
+    assert tf.Module(name=name).name == name
+
+
 def test_without_init():
     class Plain(tf.Module):
         def __init__(self):

@@ -6,6 +6,7 @@ import json
 from collections import OrderedDict
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -75,3 +76,26 @@ def test_wrapped_structures_are_what_they_hold(value: Any) -> None:
         lambda x: x + 1, value
     )
     assert isinstance(wrapped, ListWrapper) is isinstance(value, list)
+
+
+@pytest.mark.parametrize(
+    ("value", "shown", "text"),
+    [
+        ([1, {"a": 2}], "ListWrapper([1, DictWrapper({'a': 2})])", None),
+        ([], "ListWrapper([])", None),
+        ({"a": [1]}, "DictWrapper({'a': ListWrapper([1])})", "{'a': ListWrapper([1])}"),
+        ({}, "DictWrapper({})", "{}"),
+    ],
+)
+def test_wrapped_structures_say_what_they_are(value: Any, shown: str, text: str | None) -> None:
+    # TensorFlow 2.21's answers were recorded.
+    wrapped = wrap_or_unwrap(value)
+    assert repr(wrapped) == shown
+    assert str(wrapped) == f"{wrapped}" == (text or shown)
+
+
+def test_a_wrapped_tuple_shows_its_elements() -> None:
+    module = tf.Module(name="m")
+    wrapped = wrap_or_unwrap((1, [module]))
+    assert repr(wrapped) == f"_TupleWrapper((1, ListWrapper([{module!r}])))"
+    assert str(wrapped) == f"(1, ListWrapper([{module!r}]))"

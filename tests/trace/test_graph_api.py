@@ -293,3 +293,20 @@ def test_operations_that_cannot_be(graph, op_type, inputs, named, error, text):
     graph.finalize()
     with pytest.raises(RuntimeError, match="Graph is finalized"):
         graph.create_op("NoOp", [])
+
+
+def test_a_logical_device_is_its_name() -> None:
+    # TensorFlow 2.21 was asked.
+    (logical, *_) = tf.config.list_logical_devices("CPU")
+    full = "/job:localhost/replica:0/task:0/device:CPU:0"
+    with tf.device(logical):
+        assert tf.constant(1.0).device == full
+    for strategy in (
+        tf.distribute.MirroredStrategy([logical]),
+        tf.distribute.OneDeviceStrategy(logical),
+        tf.distribute.experimental.CentralStorageStrategy([logical], logical),
+    ):
+        assert tuple(strategy.extended.worker_devices) == (full,)
+    (physical, *_) = tf.config.list_physical_devices("CPU")
+    with pytest.raises(ValueError, match="Expecting a string device name"), tf.device(physical):
+        pass
