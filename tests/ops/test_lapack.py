@@ -9,6 +9,7 @@ import pytest
 
 from intaglio import tf
 from intaglio.base.options import OPTIONS
+from intaglio.cpython.numpy_libraries import Lapack, linalg_loop
 from intaglio.ops.linalg import lapack
 from intaglio.ops.linalg.lapack import OneThread
 
@@ -31,16 +32,20 @@ def library(monkeypatch):
     return made
 
 
-def threads_of(monkeypatch, library, call, name):
-    """What the setting is while a function of `numpy.linalg` runs."""
+def threads_of(monkeypatch, library, call):
+    """What the setting is whenever one of NumPy's loops over matrices runs."""
     seen = []
-    function = getattr(np.linalg, name)
 
-    def watched(*args):
-        seen.append(library.threads)
-        return function(*args)
+    def watched(name):
+        loop = linalg_loop(name)
 
-    monkeypatch.setattr(np.linalg, name, watched)
+        def run(*args):
+            seen.append(library.threads)
+            return loop(*args)
+
+        return loop and run
+
+    monkeypatch.setattr(lapack, "linalg_loop", watched)
     monkeypatch.setattr(lapack, "lapack_functions", lambda letter: None)
     call()
     assert library.threads == 4
@@ -52,33 +57,48 @@ def square(rows, *batch):
 
 
 @pytest.mark.parametrize(
-    ("name", "call"),
-    {
-        "cholesky": tf.linalg.cholesky,
-        "inv": tf.linalg.inv,
-        "det": tf.linalg.det,
-        "slogdet": tf.linalg.slogdet,
-        "qr": tf.linalg.qr,
-        "eigh": tf.linalg.eigh,
-        "eig": tf.linalg.eig,
-        "svd": tf.linalg.svd,
-        "solve": lambda x: tf.linalg.solve(x, x),
-    }.items(),
+    "call",
+    [
+        tf.linalg.cholesky,
+        tf.linalg.inv,
+        tf.linalg.det,
+        tf.linalg.slogdet,
+        tf.linalg.eigh,
+        tf.linalg.eigvalsh,
+        tf.linalg.eig,
+        tf.linalg.svd,
+        lambda x: tf.linalg.solve(x, x),
+    ],
 )
-def test_matrices_of_some_hundred_rows_have_one_thread(monkeypatch, library, name, call):
-    assert threads_of(monkeypatch, library, lambda: call(square(64, 2)), name) == [1]
+def test_matrices_of_some_hundred_rows_have_one_thread(monkeypatch, library, call):
+    assert threads_of(monkeypatch, library, lambda: call(square(64, 2))) == [1]
+
+
+def test_orthogonal_factors_have_one_thread(monkeypatch, library):
+    functions = lapack.lapack_functions("d")
+    if functions is None:
+        pytest.skip("NumPy has another library")
+    seen = []
+
+    def watched(a, columns):
+        seen.append(library.threads)
+        return Lapack.orthogonalise(functions, a, columns)
+
+    monkeypatch.setattr(functions, "orthogonalise", watched)
+    tf.linalg.qr(square(64, 2))
+    assert (seen, library.threads) == ([1], 4)
 
 
 @pytest.mark.parametrize("rows", [4, 1024])
 def test_the_others_have_what_the_library_gives_them(monkeypatch, library, rows):
     run = lambda: tf.linalg.solve(square(rows), square(rows))  # noqa: E731
-    assert threads_of(monkeypatch, library, run, "solve") == [4]
+    assert threads_of(monkeypatch, library, run) == [4]
 
 
 def test_a_program_that_wants_one_thread_gets_one(monkeypatch, library):
     monkeypatch.setattr(OPTIONS, "threads_intra", 1)
     run = lambda: tf.linalg.solve(square(1024), square(1024))  # noqa: E731
-    assert threads_of(monkeypatch, library, run, "solve") == [1]
+    assert threads_of(monkeypatch, library, run) == [1]
 
 
 def test_the_setting_comes_back_after_an_error(library):
@@ -142,11 +162,13 @@ def adjoint_of(x):
     return x.swapaxes(-1, -2).conj()
 
 
-@pytest.fixture(params=["with LAPACK", "with NumPy alone"])
+@pytest.fixture(params=["with LAPACK", "with NumPy's loops", "with NumPy alone"])
 def functions(request, monkeypatch):
-    """Both ways to compute: by the functions of NumPy's library, and where it has other names."""
-    if request.param == "with NumPy alone":
+    """By the functions of NumPy's library, and where it, or loops in NumPy, have other names."""
+    if request.param != "with LAPACK":
         monkeypatch.setattr(lapack, "lapack_functions", lambda letter: None)
+    if request.param == "with NumPy alone":
+        monkeypatch.setattr(lapack, "linalg_loop", lambda name: None)
 
 
 @pytest.mark.usefixtures("functions")
@@ -219,3 +241,95 @@ def test_infinities_end_a_singular_value_decomposition() -> None:
     for part in tf.linalg.svd(tf.constant([matrix, np.eye(3)], tf.float64)):
         assert np.isnan(part[0]).all()
         assert np.isfinite(part[1]).all()
+
+
+@pytest.mark.usefixtures("functions")
+@pytest.mark.parametrize("dtype", LETTERS)
+@pytest.mark.parametrize("full", [False, True])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (1, 1),
+        (3, 2),
+        (2, 3),
+        (2, 5, 5),
+        (40, 7),
+        (7, 40),
+        (3, 36, 36),
+        (2, 0, 3, 3),
+        (0, 3),
+        (3, 0),
+    ],
+)
+def test_factors_are_the_matrix(dtype, full, shape):
+    a, tolerance = matrices_of(dtype, *shape), LETTERS[dtype]
+    q, r = (t.numpy() for t in tf.linalg.qr(a, full_matrices=full))
+    assert q.dtype == r.dtype == a.dtype
+    inner = shape[-2] if full else min(shape[-2:])
+    assert q.shape == (*shape[:-1], inner) and r.shape == (*shape[:-2], inner, shape[-1])
+    np.testing.assert_allclose(q @ r, a, atol=tolerance)
+    np.testing.assert_allclose(
+        adjoint_of(q) @ q, np.eye(inner) + 0 * (adjoint_of(q) @ q), atol=tolerance
+    )
+    np.testing.assert_array_equal(np.tril(r, -1), np.zeros_like(r))
+    if 0 in shape:
+        return
+    s, u, v = (t.numpy() for t in tf.linalg.svd(a, full_matrices=full))
+    k = min(shape[-2:])
+    assert u.dtype == v.dtype == a.dtype and s.dtype == a.real.dtype
+    np.testing.assert_allclose(
+        (u[..., :k] * s[..., None, :]) @ adjoint_of(v[..., :k]), a, atol=tolerance
+    )
+    np.testing.assert_allclose(tf.linalg.svd(a, compute_uv=False).numpy(), s, atol=tolerance)
+
+
+@pytest.mark.usefixtures("functions")
+@pytest.mark.parametrize("dtype", LETTERS)
+@pytest.mark.parametrize("shape", [(1, 1), (5, 5), (2, 33, 33), (130, 130), (0, 4, 4)])
+def test_eigenvalues_and_determinants_agree(dtype, shape):
+    a, tolerance = matrices_of(dtype, *shape), LETTERS[dtype]
+    hermitian = a @ adjoint_of(a) / shape[-1] + np.eye(shape[-1], dtype=dtype)
+    e, v = (t.numpy() for t in tf.linalg.eigh(hermitian))
+    np.testing.assert_allclose(hermitian @ v, v * e[..., None, :], atol=tolerance * 10)
+    np.testing.assert_allclose(tf.linalg.eigvalsh(hermitian).numpy(), e, atol=tolerance * 10)
+    sign, size = (t.numpy() for t in tf.linalg.slogdet(hermitian))
+    np.testing.assert_allclose(sign, np.ones(shape[:-2]), atol=tolerance)
+    np.testing.assert_allclose(size.real, np.log(e.real).sum(-1), atol=tolerance * 10)
+    determinant = tf.linalg.det(hermitian).numpy()
+    np.testing.assert_allclose(determinant, np.exp(size), rtol=tolerance * 10)
+    factor = tf.linalg.cholesky(hermitian).numpy()
+    np.testing.assert_allclose(factor @ adjoint_of(factor), hermitian, atol=tolerance * 10)
+    general, _ = tf.linalg.eig(hermitian)
+    np.testing.assert_allclose(np.sort(general.numpy().real), np.sort(e.real), atol=tolerance * 10)
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1e30])
+def test_determinants_whose_parts_are_out_of_range(scale):
+    """A product of pivots may leave the range of its dtype where the whole does not."""
+    rows = 160
+    diagonal = np.repeat([scale, 1 / scale], rows // 2).astype(np.float32)
+    found = tf.linalg.det(np.diag(diagonal)).numpy()
+    np.testing.assert_allclose(found, 1.0, rtol=1e-3)
+    assert tf.linalg.det(tf.zeros([rows, rows])).numpy() == 0
+    sign, size = tf.linalg.slogdet(tf.zeros([rows, rows]))
+    assert (sign.numpy(), size.numpy()) == (0, -np.inf)
+
+
+def test_one_matrix_without_factors_leaves_the_others():
+    good = np.array([[4.0, 2.0], [2.0, 3.0]], np.float32)
+    found = tf.linalg.cholesky(np.stack([good, -good, good])).numpy()
+    np.testing.assert_allclose(found[0] @ found[0].T, good, atol=1e-6)
+    np.testing.assert_array_equal(found[1], [[np.nan, 0], [np.nan, np.nan]])
+    np.testing.assert_array_equal(found[0], found[2])
+
+
+@pytest.mark.parametrize("rows", [1, 3, 4, 5, 9])
+@pytest.mark.parametrize("count", [1, 40, 200])
+def test_rows_of_many_matrices_are_swapped(rows, count):
+    a = RNG.uniform(-1, 1, (count, rows, rows))
+    lu, p = (t.numpy() for t in tf.linalg.lu(a))
+    low = np.tril(lu, -1) + np.eye(rows)
+    np.testing.assert_allclose(
+        low @ np.triu(lu), np.take_along_axis(a, p[..., None], 1), atol=1e-12
+    )
+    assert (np.abs(np.tril(lu, -1)) <= 1 + 1e-12).all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -17,8 +18,15 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.families import conjugate, constant, spec_of, unbroadcast
 from intaglio.ops.linalg.lapack import (
     cholesky,
+    determinant,
+    eigenvalues,
+    eigenvectors,
     inverse,
     lapack,
+    log_determinant,
+    orthogonal_factors,
+    singular_values,
+    singular_vectors,
     small_matrices,
     solution,
     triangular_solution,
@@ -115,7 +123,7 @@ class Cholesky(Op):
         x = matrices(input)
         found = small_matrices("cholesky", x)
         if found is None:
-            found = cholesky(x)
+            found = lapack(cholesky, x)
         return found.astype(input.dtype, copy=False)
 
     def gradient(self, output, doutput) -> Any:
@@ -181,7 +189,7 @@ def check_first_pivot(x: Any, text: str) -> None:
 
     TensorFlow 2.21 looks for pivots that are 0: a NaN among them is passed over unless it is the first.
     """
-    if x.shape[-1] and np.isnan(x[..., 0, 0]).any():
+    if x.shape[-1] and (math.isnan(abs(x[0, 0])) if x.ndim == 2 else np.isnan(x[..., 0, 0]).any()):
         raise invalid_argument(text)
 
 
@@ -275,8 +283,8 @@ class MatrixDeterminant(Op):
         found = small_matrices("determinant", x)
         if found is not None:
             return found
-        with np.errstate(invalid="ignore"):  # there is NaN
-            return np.asarray(lapack(np.linalg.det, x)).astype(input.dtype)
+        with np.errstate(over="ignore"):
+            return np.asarray(lapack(determinant, x)).astype(input.dtype)
 
     def gradient(self, input, output, doutput) -> Any:
         own = raw.Conj(output) if output.dtype.is_complex else output
@@ -297,8 +305,7 @@ class LogMatrixDeterminant(Op):
         return spec, spec
 
     def kernel(self, input):
-        with np.errstate(invalid="ignore"):  # there is NaN
-            sign, size = lapack(np.linalg.slogdet, matrices(input))
+        sign, size = lapack(log_determinant, matrices(input))
         sign = np.where(np.isnan(size), np.nan, sign)  # NumPy's says of which sign NaN is
         return sign.astype(input.dtype), np.asarray(size).astype(input.dtype)
 
@@ -327,8 +334,7 @@ class Qr(Op):
         )
 
     def kernel(self, input, full_matrices):
-        mode = "complete" if full_matrices else "reduced"
-        q, r = lapack(np.linalg.qr, matrices(input, square=False), mode)
+        q, r = lapack(orthogonal_factors, matrices(input, square=False), full_matrices)
         return q.astype(input.dtype, copy=False), r.astype(input.dtype, copy=False)
 
     def gradient(self, q, r, dq, dr, full_matrices) -> Any:
@@ -384,9 +390,9 @@ class SelfAdjointEigV2(Op):
         if x.shape[-1] > 1 and not np.isfinite(x).all() and _is_lost(x):
             raise invalid_argument(text)
         if not compute_v:
-            values = carried_out(np.linalg.eigvalsh, text, x)
+            values = carried_out(eigenvalues, text, x)
             return values.astype(dtype), np.zeros(0, dtype)
-        values, vectors = carried_out(np.linalg.eigh, text, x)
+        values, vectors = carried_out(eigenvectors, text, x)
         return values.astype(dtype), vectors.astype(dtype, copy=False)
 
     def gradient(self, input, e, v, de, dv, compute_v) -> Any:
@@ -427,17 +433,21 @@ class Svd(Op):
         x, dtype = matrices(input, square=False), input.dtype
         text = "Singular value decomposition did not converge."
         # LAPACK may loop for ever on infinities; TensorFlow 2.21 gives NaN for these and for NaN.
-        beyond = ~np.isfinite(x).all((-1, -2))
-        if beyond.any():
+        finite = np.isfinite(x)
+        beyond = None
+        if not finite.all():
+            beyond = ~finite.all((-1, -2))
             x = np.where(beyond[..., None, None], x.dtype.type(0), x)
         if not compute_uv:
-            values = carried_out(np.linalg.svd, text, x, False, False)
-            values[beyond] = np.nan
+            values = carried_out(singular_values, text, x)
+            if beyond is not None:
+                values[beyond] = np.nan
             return values.astype(dtype), np.zeros(0, dtype), np.zeros(0, dtype)
-        u, s, vh = carried_out(np.linalg.svd, text, x, full_matrices)
+        u, s, vh = carried_out(singular_vectors, text, x, full_matrices)
         v = np.ascontiguousarray(vh.swapaxes(-1, -2).conj())
-        for part in (s, u, v):
-            part[beyond] = np.nan
+        if beyond is not None:
+            for part in (s, u, v):
+                part[beyond] = np.nan
         return s.astype(dtype), u.astype(dtype, copy=False), v.astype(dtype, copy=False)
 
     def gradient(self, input, s, u, v, ds, du, dv, compute_uv, full_matrices) -> Any:

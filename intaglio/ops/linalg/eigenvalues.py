@@ -22,10 +22,10 @@ from intaglio.ops.linalg.decomposition import (
     product,
     shaped,
 )
-from intaglio.ops.linalg.lapack import factors
+from intaglio.ops.linalg.lapack import factors, general_eigenvalues, general_eigenvectors
 
-# From so many small matrices on, steps over all of them at once are faster than LAPACK on each.
-MIN_STEPPED_BATCH = 32
+# From so many matrices of so few rows on, steps over all of them at once are faster than LAPACK on each.
+MIN_STEPPED_BATCH, MAX_STEPPED_ROWS = 128, 4
 
 
 def _as_diagonal(x: Any) -> Any:
@@ -60,10 +60,10 @@ class Eig(Op):
                 Tout.numpy
             )
         if not compute_v:
-            values = carried_out(np.linalg.eigvals, text, x)
+            values = carried_out(general_eigenvalues, text, x)
             return values.astype(Tout.numpy), np.zeros(0, Tout.numpy)
-        values, vectors = carried_out(np.linalg.eig, text, x)
-        return values.astype(Tout.numpy), vectors.astype(Tout.numpy)
+        values, vectors = carried_out(general_eigenvectors, text, x)
+        return values.astype(Tout.numpy, copy=False), vectors.astype(Tout.numpy, copy=False)
 
     def gradient(self, input, e, v, de, dv, Tout: DType, compute_v) -> Any:
         if not compute_v:
@@ -94,7 +94,7 @@ def factorise(a: Any) -> tuple[Any, Any]:
     """
     check_first_pivot(a, "Input is not invertible.")
     flat = a.reshape(math.prod(a.shape[:-2]), *a.shape[-2:])
-    if flat.shape[0] < max(flat.shape[-1], MIN_STEPPED_BATCH):
+    if flat.shape[0] < MIN_STEPPED_BATCH or flat.shape[-1] > MAX_STEPPED_ROWS:
         found = carried_out(factors, "Input is not invertible.", flat)
         if found is not None:
             return found[0].reshape(a.shape), found[1].reshape(a.shape[:-1])
@@ -140,7 +140,7 @@ class Lu(Op):
         if input.ndim >= 2 and input.shape[-1] != input.shape[-2]:
             raise invalid_argument("Input matrix must be square.")
         lu, order = factorise(matrices(input))
-        return lu.astype(input.dtype, copy=False), order.astype(output_idx_type.numpy)
+        return lu.astype(input.dtype, copy=False), order.astype(output_idx_type.numpy, copy=False)
 
     def gradient(self, lu, p, dlu) -> Any:
         low, high = np.int32(-1), np.int32(0)

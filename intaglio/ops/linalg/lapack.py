@@ -9,6 +9,7 @@ built with another library is left as it is.
 from __future__ import annotations
 
 import contextlib
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 
 from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.options import OPTIONS
-from intaglio.cpython.numpy_libraries import lapack_functions, openblas_thread_count
+from intaglio.cpython.numpy_libraries import lapack_functions, linalg_loop, openblas_thread_count
 from intaglio.opdef import machine_code
 from intaglio.opdef.machine_code import exact_kernel
 from intaglio.ops.linalg import elimination
@@ -27,11 +28,20 @@ from intaglio.ops.linalg import elimination
 # of the processors, a hundred times at 400 rows.) For the smallest matrices OpenBLAS itself uses
 # one thread.
 SHARED_FROM, ALONE_FROM = 1024 * 1024, 16 * 16
-# Smaller matrices are inverted and solved by NumPy, whose calls take less time. (Measured of solutions: a
-# third at 32 rows, as long at 96 of float32 and at 192 of float64, twice as long at 256 of float32.)
-MIN_INVERTED_ROWS, MIN_SOLVED_ROWS = 32, 96
+# Smaller matrices are inverted and solved by NumPy's loops, which take less time. (Measured of solutions: two
+# thirds at 100 rows of float32, nine tenths at 256; four fifths at 100 of float64, and more at 256.)
+MIN_INVERTED_ROWS = 64
+MIN_SOLVED_ROWS = {"f": 384, "F": 384, "d": 192, "D": 192}
+# Determinants of smaller matrices are computed in double precision, for less than more calls cost; so are
+# orthogonal factors.
+MIN_FACTORED_ROWS = 128
+MAX_ROWS_IN_DOUBLE = 32
 # Batches of so many matrices, and of so many elements, are computed by a compiled kernel.
 MAX_SMALL_ROWS, MIN_SMALL_COUNT, MIN_SMALL_ELEMENTS = 32, 16, 1 << 12
+# The rows of more matrices are swapped in all of them at once.
+MAX_SWAPPED_APART = 16
+# The elements of masks that are kept.
+MAX_KEPT_MASK = 1 << 16
 # A step over the rows of all matrices costs as much as the calls for so many.
 BATCH_PER_STEP = 6
 
@@ -125,18 +135,173 @@ def small_matrices(
     return found.reshape(*batch, *found.shape[1:])
 
 
+# The functions of `numpy.linalg` for loops that other releases of NumPy name otherwise.
+_WITHOUT_LOOP: dict[str, Callable[..., Any]] = {
+    "eig": np.linalg.eig,
+    "eigh_lo": np.linalg.eigh,
+    "eigvals": np.linalg.eigvals,
+    "eigvalsh_lo": np.linalg.eigvalsh,
+    "inv": np.linalg.inv,
+    "solve": np.linalg.solve,
+    "svd": functools.partial(np.linalg.svd, compute_uv=False),
+    "svd_f": np.linalg.svd,
+    "svd_s": functools.partial(np.linalg.svd, full_matrices=False),
+}
+_DOUBLE = {"f": np.dtype("d"), "F": np.dtype("D")}
+
+
+def _looped(name: str, *arrays: Any) -> Any:
+    """What a loop of NumPy's over matrices gives for arrays of one dtype, in this dtype's precision.
+
+    The functions of `numpy.linalg` compute float32 as float64, and take longer than small matrices do.
+    Raises LinAlgError.
+    """
+    loop = linalg_loop(name)
+    if loop is None:
+        return _WITHOUT_LOOP[name](*arrays)
+    try:
+        with np.errstate(all="ignore", invalid="raise"):
+            return loop(*arrays)
+    except FloatingPointError:
+        raise np.linalg.LinAlgError(f"{name} failed") from None
+
+
+def eigenvectors(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(values, vectors) of the lower triangles' symmetric or Hermitian matrices. Raises LinAlgError."""
+    return _looped("eigh_lo", a)
+
+
+def eigenvalues(a: np.ndarray) -> np.ndarray:
+    """The eigenvalues of the lower triangles' symmetric or Hermitian matrices. Raises LinAlgError."""
+    return _looped("eigvalsh_lo", a)
+
+
+def general_eigenvectors(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(values, vectors) of matrices. Raises LinAlgError, for infinities and NaN too."""
+    return _looped("eig", _finite(a))
+
+
+def general_eigenvalues(a: np.ndarray) -> np.ndarray:
+    """The eigenvalues of matrices. Raises LinAlgError, for infinities and NaN too."""
+    return _looped("eigvals", _finite(a))
+
+
+def _finite(a: np.ndarray) -> np.ndarray:
+    if not np.isfinite(a).all():
+        raise np.linalg.LinAlgError("there are infinities or NaN")
+    return a
+
+
+def singular_vectors(a: np.ndarray, full: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(u, s, v^H) of finite matrices. Raises LinAlgError."""
+    return _looped("svd_f" if full else "svd_s", a)
+
+
+def singular_values(a: np.ndarray) -> np.ndarray:
+    """The singular values of finite matrices. Raises LinAlgError."""
+    return _looped("svd", a)
+
+
+def orthogonal_factors(a: np.ndarray, full: bool) -> tuple[np.ndarray, np.ndarray]:
+    """(q, r) of matrices [..., m, n]."""
+    (m, n), least = a.shape[-2:], min(a.shape[-2:])
+    functions = lapack_functions(a.dtype.char)
+    columns = m if full else least
+    loops = linalg_loop("qr_r_raw"), linalg_loop("qr_reduced"), linalg_loop("qr_complete")
+    if max(m, n) <= MAX_ROWS_IN_DOUBLE and all(loops) and a.size:
+        factor, *expand = loops
+        wide = _widened(a, copy=True)
+        q = expand[columns > least](wide, factor(wide))
+        return q, np.where(_upper(columns, n), wide[..., :columns, :], 0)
+    if functions is None or not a.size:
+        return np.linalg.qr(a, "complete" if full else "reduced")
+    factored = np.array(a.reshape(-1, m, n).swapaxes(-1, -2), order="C")
+    q = np.ascontiguousarray(functions.orthogonalise(factored, columns).swapaxes(-1, -2))
+    r = np.zeros((len(q), columns, n), a.dtype)
+    upper = _upper(least, n) if least * n <= MAX_KEPT_MASK else _upper.__wrapped__(least, n)
+    np.copyto(r[:, :least], factored.swapaxes(-1, -2)[:, :least], where=upper)
+    return q.reshape(*a.shape[:-1], columns), r.reshape(*a.shape[:-2], columns, n)
+
+
+@functools.lru_cache(maxsize=16)
+def _upper(rows: int, columns: int) -> np.ndarray:
+    """True on the diagonal and above it."""
+    return ~np.tri(rows, columns, -1, dtype=np.bool_)
+
+
+def determinant(a: np.ndarray) -> np.ndarray:
+    """The determinants of matrices, in double precision."""
+    with np.errstate(all="ignore"):
+        diagonals = _factored_diagonals(a)
+        if diagonals is None:
+            return (linalg_loop("det") or np.linalg.det)(_widened(a))
+        product = diagonals.prod(-1)
+        # Parts of a product may be outside of the range of the dtype where the whole is not.
+        far = ~np.isfinite(product) | (product == 0)
+        if far.any():
+            sign, size = _log_of_product(diagonals)
+            product = np.where(far, sign * np.exp(size), product)
+        return product
+
+
+def log_determinant(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(sign, logarithm of the absolute value) of the determinants of matrices, in double precision."""
+    with np.errstate(all="ignore"):
+        diagonals = _factored_diagonals(a)
+        if diagonals is None:
+            return (linalg_loop("slogdet") or np.linalg.slogdet)(_widened(a))
+        return _log_of_product(diagonals)
+
+
+def _widened(a: np.ndarray, copy: bool = False) -> np.ndarray:
+    """Matrices in double precision."""
+    return a.astype(_DOUBLE.get(a.dtype.char, a.dtype), copy=copy)
+
+
+def _factored_diagonals(a: np.ndarray) -> np.ndarray | None:
+    """Numbers [..., n] whose products are the determinants; None where NumPy computes them as fast."""
+    n, functions = a.shape[-1], lapack_functions(a.dtype.char)
+    if functions is None or n < MIN_FACTORED_ROWS or not a.size or a.dtype.char not in _DOUBLE:
+        return None
+    lu = np.array(a.reshape(-1, n, n), order="C")
+    pivots, _ = functions.factorise(lu)
+    found = _widened(np.diagonal(lu, axis1=-2, axis2=-1)).copy()
+    swaps = (pivots != np.arange(1, n + 1)).sum(-1)
+    found[swaps % 2 == 1, 0] *= -1
+    return found.reshape(*a.shape[:-1])
+
+
+def _log_of_product(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(sign, logarithm of the absolute value) of the products along the last axis."""
+    sizes = np.abs(numbers)
+    signs = np.divide(numbers, sizes, out=np.zeros_like(numbers), where=sizes != 0)
+    return signs.prod(-1), np.log(sizes).sum(-1)
+
+
 def cholesky(a: np.ndarray) -> np.ndarray:
     """The lower factors of matrices; for one that has none the lower triangle is NaN."""
-    try:
-        return lapack(np.linalg.cholesky, a)
-    except np.linalg.LinAlgError:
-        result = np.tril(np.full_like(a, np.nan))
-        for matrix, found in zip(
-            a.reshape(-1, *a.shape[-2:]), result.reshape(-1, *a.shape[-2:]), strict=True
-        ):
-            with contextlib.suppress(np.linalg.LinAlgError):
-                found[...] = lapack(np.linalg.cholesky, matrix)
-        return result
+    loop = linalg_loop("cholesky_lo")
+    if not a.size:
+        return a
+    if loop is None:
+        return _separate_factors(a)
+    with np.errstate(all="ignore"):
+        result = loop(a)
+        # The upper triangle has zeros, or NaN with all else.
+        failed = np.isnan(result[..., :1, -1]).any(-1)
+        if failed.any():
+            result[failed] = np.tril(np.full(a.shape[-2:], np.nan, a.dtype))
+    return result
+
+
+def _separate_factors(a: np.ndarray) -> np.ndarray:
+    """`cholesky`, by a function that refuses all matrices for one."""
+    result = np.tril(np.full_like(a, np.nan))
+    shape = -1, *a.shape[-2:]
+    for matrix, found in zip(a.reshape(shape), result.reshape(shape), strict=True):
+        with contextlib.suppress(np.linalg.LinAlgError):
+            found[...] = np.linalg.cholesky(matrix)
+    return result
 
 
 def triangular_solution(a: Any, b: Any, lower: bool, adjoint: bool) -> np.ndarray:
@@ -145,13 +310,16 @@ def triangular_solution(a: Any, b: Any, lower: bool, adjoint: bool) -> np.ndarra
     The batches of `a` and `b` broadcast. A 0 on a diagonal divides: the rest is infinite or NaN.
     """
     singular = (np.diagonal(a, axis1=-2, axis2=-1) == 0).any()
-    batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    batch, wide = a.shape[:-2], a
+    if batch != b.shape[:-2]:
+        batch = np.broadcast_shapes(batch, b.shape[:-2])
+        b = np.broadcast_to(b, (*batch, *b.shape[-2:]))
+        wide = np.broadcast_to(a, (*batch, *a.shape[-2:]))
     # A copy, which becomes the solution.
-    x = np.array(np.broadcast_to(b, (*batch, *b.shape[-2:])), order="C")
+    x = np.array(b, order="C")
     functions = lapack_functions(x.dtype.char)
     if not x.size:
         return x
-    wide = np.broadcast_to(a, (*batch, *a.shape[-2:]))
     if singular or math.prod(batch) >= BATCH_PER_STEP * a.shape[-1]:
         with np.errstate(all="ignore"):
             _substitute(wide.conj().swapaxes(-1, -2) if adjoint else wide, x, lower != adjoint)
@@ -175,16 +343,16 @@ def _substitute(a: Any, x: np.ndarray, lower: bool) -> None:
         x[..., rest, :] -= a[..., rest, i, None] * row
 
 
-def _apart(function: Callable[..., Any], a: np.ndarray, *others: np.ndarray) -> np.ndarray:
+def _apart(name: str, a: np.ndarray, *others: np.ndarray) -> np.ndarray:
     """A function of matrices, NaN for those with NaN in which it takes a 0 for the largest element."""
     try:
-        return lapack(function, a, *others)
+        return _looped(name, a, *others)
     except np.linalg.LinAlgError:
         known = ~np.isnan(a).any((-1, -2))
         if known.all():
             raise
         result = np.full_like((*others, a)[0], np.nan)
-        result[known] = lapack(function, a[known], *[x[known] for x in others])
+        result[known] = _looped(name, a[known], *[x[known] for x in others])
         return result
 
 
@@ -197,8 +365,8 @@ def solution(a: np.ndarray, b: np.ndarray, adjoint: bool) -> np.ndarray:
     if found is not None:
         return found
     functions = lapack_functions(a.dtype.char)
-    if functions is None or a.shape[-1] < MIN_SOLVED_ROWS or not b.size:
-        return _apart(np.linalg.solve, a.swapaxes(-1, -2).conj() if adjoint else a, b)
+    if functions is None or a.shape[-1] < MIN_SOLVED_ROWS[a.dtype.char] or not b.size:
+        return _apart("solve", a.swapaxes(-1, -2).conj() if adjoint else a, b)
     # LAPACK takes them for the transposed matrices: a = U^T @ L^T @ P^T.
     lu = np.array(a.reshape(-1, *a.shape[-2:]), order="C")
     pivots, regular = functions.factorise(lu)
@@ -224,7 +392,7 @@ def inverse(a: np.ndarray) -> np.ndarray:
         return found
     functions = lapack_functions(a.dtype.char)
     if functions is None or a.shape[-1] < MIN_INVERTED_ROWS or not a.size:
-        return _apart(np.linalg.inv, a)
+        return _apart("inv", a)
     # The inverse of the transposed matrix is the transposed inverse.
     flat = np.array(a.reshape(-1, *a.shape[-2:]), order="C")
     pivots, regular = functions.factorise(flat)
@@ -252,13 +420,22 @@ def factors(a: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
 
 def _row_order(pivots: np.ndarray) -> np.ndarray:
     """The order of the rows after all swaps of LAPACK, [batch, n]."""
+    count, n = pivots.shape
+    if count > MAX_SWAPPED_APART:
+        order = np.tile(np.arange(n), (count, 1))
+        every = np.arange(count)
+        for i in range(n):
+            row = pivots[:, i] - 1
+            order[every, row], order[:, i] = order[:, i], order[every, row]
+        return order
     orders: list[list[int]] = []
-    for swaps in (pivots - 1).tolist():
-        order = list(range(len(swaps)))
-        for i, j in enumerate(swaps):
-            order[i], order[j] = order[j], order[i]
+    for swaps in pivots.tolist():
+        order = list(range(n))
+        for i, row in enumerate(swaps, 1):
+            if row != i:
+                order[i - 1], order[row - 1] = order[row - 1], order[i - 1]
         orders.append(order)
-    return np.array(orders, np.intp).reshape(pivots.shape)
+    return np.array(orders, np.intp).reshape(count, n)
 
 
 def tridiagonal_solution(diagonals: np.ndarray, b: np.ndarray) -> np.ndarray | None:
