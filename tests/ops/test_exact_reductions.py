@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
@@ -39,8 +39,7 @@ def test_reductions(name, ufunc, dtype, dims, data, keepdims, seed):
     axes = data.draw(
         st.lists(st.sampled_from(range(len(dims))), unique=True) if dims else st.just([])
     )
-    if 0 in dims and ufunc in (np.maximum, np.minimum):
-        return
+    assume(0 not in dims or ufunc not in (np.maximum, np.minimum))
     values = np.random.RandomState(seed).randint(0, 3, dims)
     x = np.asarray(values).astype(dtype.as_numpy_dtype)
     found = getattr(tf, name)(x, axes, keepdims=keepdims).numpy()

@@ -41,17 +41,17 @@ def both(program, *initial, arguments=()):
 
 @settings(deadline=None, max_examples=60)
 @given(
-    st.sampled_from(ROWS),
-    st.sampled_from(DTYPES),
+    st.tuples(st.sampled_from(ROWS), st.sampled_from(DTYPES)).filter(
+        lambda pair: pair[0] != "div" or not pair[1].startswith("int")
+    ),
     st.integers(1, 30),
     st.lists(st.integers(1, 20), max_size=2),
     st.integers(1, 12),
     st.sampled_from(["int32", "int64"]),
     st.integers(0, 1000),
 )
-def test_rows_of_indices(how, dtype, length, rest, count, index, seed):
-    if how == "div" and dtype.startswith("int"):
-        return
+def test_rows_of_indices(update, length, rest, count, index, seed):
+    how, dtype = update
     random = np.random.default_rng(seed)
     table = tf.cast(random.integers(1, 9, (length, *rest)), dtype)
     at = tf.constant(random.integers(0, length, count), index)
