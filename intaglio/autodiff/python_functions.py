@@ -61,6 +61,8 @@ def py_function(
     InvalidArgumentError for ValueError and TypeError, UnknownError for most. Without
     `func`, a decorator.
 
+    `inp` are the arguments of the calls, a list of tensors.
+
     >>> print(tf.py_function(lambda x: x * 2, [tf.constant([1, 2])], tf.int32).numpy())
     [2 4]
     """
@@ -107,6 +109,8 @@ def numpy_function(
     No gradient flows through the call. `stateful=False` declares that equal inputs give equal
     answers without effects. In a graph the returned arrays must have the dtypes of `Tout`.
     Without `func`, a decorator.
+
+    `inp` are the arguments of the calls, a list of tensors.
 
     >>> print(tf.numpy_function(lambda x: x + 1, [tf.constant([1, 2])], tf.int32).numpy())
     [2 3]

@@ -67,6 +67,9 @@ def to_code(entity: Any, recursive: bool = True, experimental_optional_features:
 
     Raises ConversionError, a ValueError, if `entity` is no Python function, or its source
     cannot be read.
+
+    With `recursive` functions that it calls are converted as well. `experimental_optional_features`
+    has no effect.
     """
     function = plain(entity)
     try:
@@ -82,6 +85,8 @@ def to_graph(
 
     What it calls is converted as well, unless `recursive` is False. Raises ConversionError,
     a ValueError, if `entity` is no Python function, or its source cannot be read.
+
+    `experimental_optional_features` has no effect.
     """
     function = plain(entity)
     try:

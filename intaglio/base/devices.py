@@ -139,6 +139,8 @@ def list_accelerators() -> list[PhysicalDevice]:
 def list_logical_devices(device_type: str | None = None) -> list[LogicalDevice]:
     """The devices of a type that ops can be placed on, or all. From now on they are in use.
 
+    `device_type` is "CPU" or "GPU", or None for all.
+
     >>> tf.config.list_logical_devices("CPU")[0].name
     '/device:CPU:0'
     """
@@ -155,6 +157,8 @@ def _kinds(device_type: str | None) -> list[str]:
 def get_visible_devices(device_type: str | None = None) -> list[PhysicalDevice]:
     """The devices that the runtime may use, of a type or all.
 
+    `device_type` is "CPU" or "GPU", or None for all.
+
     >>> tf.config.get_visible_devices("GPU")
     []
     """
@@ -166,6 +170,8 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
     Raises ValueError for a device that does not exist or has another type, RuntimeError if the
     devices are in use.
+
+    `device_type` is "CPU" or "GPU", or None for all.
 
     >>> tf.config.set_visible_devices(tf.config.list_physical_devices("CPU"))
     """

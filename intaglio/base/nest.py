@@ -314,6 +314,8 @@ def map_structure(
     Raises TypeError if `func` cannot be called, ValueError or TypeError if the
     structures differ (see `assert_same_structure`).
 
+    With `check_types` the types of sequences must agree as well.
+
     >>> tf.nest.map_structure(lambda x, y: x + y, {"a": (1, 2)}, {"a": (10, 20)})
     {'a': (11, 22)}
     """
@@ -425,6 +427,8 @@ def assert_same_structure(
 
     Raises ValueError if they differ in nesting, length or keys, TypeError if they differ
     in type only. Lists of subclasses, mappings and equal named tuples count as one type.
+
+    With `check_types` the types of sequences must agree as well.
 
     >>> tf.nest.assert_same_structure({"a": (1, 2)}, {"a": (3, 4)})
     """

@@ -12,6 +12,8 @@ from typing import Any
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
     """Text as bytes; bytes unchanged. Raises TypeError for anything else.
 
+    `encoding` is the name of a codec of Python's.
+
     >>> tf.compat.as_bytes("ä")
     b'\\xc3\\xa4'
     """
@@ -24,6 +26,8 @@ def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
 
 def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
     """Bytes as text; text unchanged. Raises TypeError for anything else.
+
+    `encoding` is the name of a codec of Python's.
 
     >>> tf.compat.as_text(b"abc")
     'abc'
@@ -38,6 +42,8 @@ def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
 def as_str(bytes_or_text: Any, encoding: str = "utf-8") -> str:
     """The same as `as_text`.
 
+    `encoding` is the name of a codec of Python's.
+
     >>> tf.compat.as_str(b"abc")
     'abc'
     """
@@ -46,6 +52,8 @@ def as_str(bytes_or_text: Any, encoding: str = "utf-8") -> str:
 
 def as_str_any(value: Any, encoding: str = "utf-8") -> str:
     """Bytes as text, and `str(value)` of anything else.
+
+    `encoding` is the name of a codec of Python's.
 
     >>> tf.compat.as_str_any(3)
     '3'

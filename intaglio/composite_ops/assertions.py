@@ -205,6 +205,8 @@ def assert_shapes(
     `shapes` is a list of (tensor, shape) pairs or a dict; a shape's elements are sizes,
     symbols or None, and its first may be `...` for any number of dimensions.
 
+    `data` are tensors that the message shows.
+
     >>> tf.debugging.assert_shapes(
     ...     [(tf.zeros([2, 3]), ("rows", "columns")), (tf.zeros([3]), ("columns",))]
     ... )
@@ -276,6 +278,8 @@ def assert_proper_iterable(values: Any) -> None:
 @dispatchable
 def assert_same_float_dtype(tensors: Any = None, dtype: Any = None) -> DType:
     """The common floating dtype. Raises ValueError if there is none.
+
+    `tensors` is a list; its Nones are left out.
 
     >>> tf.debugging.assert_same_float_dtype([tf.constant(1.0), tf.constant(2.0)])
     tf.float32

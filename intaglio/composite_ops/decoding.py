@@ -28,6 +28,8 @@ def decode_raw(
     it they must be of one length. Raises InvalidArgumentError for a length that is no
     multiple of the dtype's size.
 
+    `little_endian` is the order of the bytes.
+
     >>> tf.io.decode_raw(["abcd", "efgh"], tf.uint8).numpy()
     array([[ 97,  98,  99, 100],
            [101, 102, 103, 104]], dtype=uint8)

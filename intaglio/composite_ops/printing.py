@@ -44,6 +44,8 @@ def print(
 
     Returns None eagerly, the operation in a graph. Raises ValueError for other streams.
 
+    `sep` stands between the inputs and `end` after them.
+
     >>> import sys
     >>> tf.print("x:", tf.constant([1, 2]), output_stream=sys.stdout)
     x: [1 2]

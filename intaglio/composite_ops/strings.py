@@ -29,6 +29,9 @@ def as_string(
 
     Raises InvalidArgumentError for options that the dtype does not have.
 
+    `scientific` and `shortest` select C's formats %e and %g; texts are padded to `width` by the
+    character `fill`.
+
     >>> print(tf.strings.as_string([1.5, 2.25], precision=1).numpy())
     [b'1.5' b'2.2']
     """
@@ -114,6 +117,8 @@ def regex_replace(
     input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
     r"""Matches of the pattern, in RE2's syntax, rewritten; \1 to \9 are its groups.
+
+    With `replace_global` every match is replaced, else the first.
 
     >>> print(tf.strings.regex_replace(["a1b22"], "[0-9]+", "#").numpy())
     [b'a#b#']

@@ -42,6 +42,13 @@ def make_csv_dataset(
     `label_name` the elements are pairs of the other columns and that one. Raises ValueError
     if no file matches or columns do not fit together.
 
+    `column_names` are the names of the columns, by default those of the first line (`header`);
+    `select_columns` are those that are read. `field_delim`, `use_quote_delim` and `na_value` are
+    the form of the file, `encoding` its encoding and `compression_type` "GZIP", "ZLIB" or "".
+    Dtypes follow from the first `num_rows_for_inference` rows. `shuffle_buffer_size` and
+    `shuffle_seed` reorder the rows; `sloppy` allows for another order of files; `ignore_errors`
+    leaves out rows that cannot be read. `num_parallel_reads` and `prefetch_buffer_size` are hints.
+
     >>> import tempfile, pathlib
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "rows.csv")

@@ -22,6 +22,9 @@ def parse_example_dataset(
 
     Raises ValueError without features, TypeError for a dataset of other elements.
 
+    `num_parallel_calls` is a hint of the number of threads. `deterministic` keeps the order of the
+    elements.
+
     >>> example = tf.train.Example()
     >>> example.features.feature["x"].int64_list.value.append(3)
     >>> records = tf.data.Dataset.from_tensors([example.SerializeToString()])
@@ -70,6 +73,11 @@ def make_batched_features_dataset(
     `reader` makes a dataset of a file's name, by default that of TFRecord files. Epochs
     without end if `num_epochs` is None; then batches are always full. Raises ValueError for
     a `label_key` that is no feature.
+
+    `reader_args` are further arguments of the reader; `reader_num_threads`, `parser_num_threads`
+    and `prefetch_buffer_size` are hints. `shuffle` with `shuffle_buffer_size` and `shuffle_seed`
+    reorders the records; `sloppy_ordering` allows for another order of files; `drop_final_batch`
+    leaves out a last batch that is not full.
 
     >>> import os, tempfile
     >>> example = tf.train.Example()

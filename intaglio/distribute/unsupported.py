@@ -70,6 +70,8 @@ class ShardedVariable:
 def initialize_tpu_system(cluster_resolver: Any = None) -> Any:
     """Initializes TPUs. Raises ValueError without a resolver, as on a machine without a TPU.
 
+    `cluster_resolver` names a TPU. Raises NotImplementedError for one.
+
     https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system
     """
     if cluster_resolver is None:
@@ -80,7 +82,10 @@ def initialize_tpu_system(cluster_resolver: Any = None) -> Any:
 
 
 def shutdown_tpu_system(cluster_resolver: Any = None) -> Any:
-    """Ends the work of TPUs. Raises as `initialize_tpu_system` does."""
+    """Ends the work of TPUs. Raises as `initialize_tpu_system` does.
+
+    `cluster_resolver` names a TPU. Raises NotImplementedError for one.
+    """
     return initialize_tpu_system(cluster_resolver)
 
 

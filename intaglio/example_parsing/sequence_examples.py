@@ -42,6 +42,9 @@ def parse_sequence_example(
     has rows of its own). Raises ValueError without features, for kinds that sequences cannot have, and for
     a key that is read in two ways.
 
+    `context_features` are the features of the context by name, `sequence_features` those that are
+    lists of steps. `example_names` are named in error messages.
+
     >>> step = tf.train.Feature(int64_list=tf.train.Int64List(value=[3, 4]))
     >>> lists = tf.train.FeatureLists(feature_list={"x": tf.train.FeatureList(feature=[step])})
     >>> record = tf.train.SequenceExample(feature_lists=lists).SerializeToString()
@@ -64,6 +67,9 @@ def parse_single_sequence_example(
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """(context, sequences) of one SequenceExample, without the dimension of records.
+
+    `context_features` are the features of the context by name, `sequence_features` those that are
+    lists of steps. `example_name` is named in error messages.
 
     >>> step = tf.train.Feature(int64_list=tf.train.Int64List(value=[3]))
     >>> lists = tf.train.FeatureLists(feature_list={"x": tf.train.FeatureList(feature=[step, step])})

@@ -70,6 +70,8 @@ def numeric_column(
 
     Raises TypeError or ValueError for a shape, dtype, default value or function that is none.
 
+    `default_value` stands for a missing number, one for all or an array of the shape.
+
     >>> tf.feature_column.numeric_column("price", shape=(2,)).variable_shape
     TensorShape([2])
     """
@@ -134,6 +136,8 @@ def categorical_column_with_identity(
 
     Raises ValueError for a number of categories below 1, or a default value that is none.
 
+    `default_value` stands for a category that is not known.
+
     >>> tf.feature_column.categorical_column_with_identity("day", 7).num_buckets
     7
     """
@@ -156,6 +160,8 @@ def categorical_column_with_vocabulary_list(
     """A column of categories: indices in a list. Others are `default_value`, or hashes behind.
 
     Raises ValueError for a list that is empty or has an element twice, and for another dtype.
+
+    Strings out of the vocabulary are hashed to `num_oov_buckets` further numbers.
 
     >>> color = tf.feature_column.categorical_column_with_vocabulary_list("color", ["red", "blue"])
     >>> color.num_buckets
@@ -192,6 +198,9 @@ def categorical_column_with_vocabulary_file(
 
     Without `vocabulary_size` the lines are counted. Raises ValueError if there is no such file.
 
+    Strings out of the vocabulary are hashed to `num_oov_buckets` further numbers. `file_format` is
+    "tfrecord_gzip", or None for a text file.
+
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "colors")
@@ -221,6 +230,8 @@ def crossed_column(keys: Any, hash_bucket_size: int, hash_key: int | None = None
 
     `keys` are names of features and columns of categories, but none that are hashes. Raises
     ValueError for others, or fewer than two.
+
+    `hash_key` selects a hash function.
 
     >>> tf.feature_column.crossed_column(["city", "day"], 1000).name
     'city_X_day'

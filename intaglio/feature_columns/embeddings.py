@@ -39,6 +39,11 @@ def embedding_column(
 
     Raises ValueError for a dimension below 1, or an initializer that is no function.
 
+    The table is loaded from the variable `tensor_name_in_ckpt` of the checkpoint
+    `ckpt_to_load_from`, if they are given; it is learned unless `trainable` is False.
+    `use_safe_embedding_lookup` is accepted for compatibility. Embeddings are scaled to an l2 norm
+    of `max_norm` at most.
+
     >>> word = tf.feature_column.categorical_column_with_hash_bucket("word", 100)
     >>> tf.feature_column.embedding_column(word, dimension=8).variable_shape
     TensorShape([8])
@@ -76,6 +81,13 @@ def shared_embeddings(
 
     Only where a graph is recorded: raises RuntimeError in eager execution, as TensorFlow does, and
     ValueError for columns that are not alike.
+
+    `initializer` initialises the table, by default a truncated normal distribution. `combiner` is
+    "mean", "sqrtn" or "sum"; `shared_embedding_collection_name` names the collection of the table.
+    The table is loaded from the variable `tensor_name_in_ckpt` of the checkpoint
+    `ckpt_to_load_from`, if they are given; it is learned unless `trainable` is False.
+    `use_safe_embedding_lookup` is accepted for compatibility. Embeddings are scaled to an l2 norm
+    of `max_norm` at most.
 
     >>> both = [tf.feature_column.categorical_column_with_identity(k, 9) for k in ("read", "liked")]
     >>> with tf.Graph().as_default():

@@ -24,6 +24,8 @@ def sequence_numeric_column(
 
     Raises TypeError or ValueError for a shape, dtype or function that is none.
 
+    `normalizer_fn` is applied to the numbers.
+
     >>> tf.feature_column.sequence_numeric_column("price").parse_example_spec
     {'price': VarLenFeature(dtype=tf.float32)}
     """
@@ -53,6 +55,8 @@ def sequence_categorical_column_with_identity(
 ) -> SequenceCategoricalColumn:
     """Sequences of numbers that are categories; see `categorical_column_with_identity`.
 
+    `default_value` stands for a category that is not known.
+
     >>> tf.feature_column.sequence_categorical_column_with_identity("days", 7).num_buckets
     7
     """
@@ -69,6 +73,9 @@ def sequence_categorical_column_with_vocabulary_list(
     num_oov_buckets: int = 0,
 ) -> SequenceCategoricalColumn:
     """Sequences of indices in a list; see `categorical_column_with_vocabulary_list`.
+
+    `default_value` stands for a category that is not known. Strings out of the vocabulary are
+    hashed to `num_oov_buckets` further numbers.
 
     >>> tf.feature_column.sequence_categorical_column_with_vocabulary_list("c", ["a", "b"]).num_buckets
     2
@@ -89,6 +96,10 @@ def sequence_categorical_column_with_vocabulary_file(
     dtype: Any = string,
 ) -> SequenceCategoricalColumn:
     """Sequences of lines of a file; see `categorical_column_with_vocabulary_file`.
+
+    `vocabulary_size` is the number of lines that are used, by default all. Strings out of the
+    vocabulary are hashed to `num_oov_buckets` further numbers. `default_value` stands for a
+    category that is not known.
 
     >>> lines = tf.feature_column.sequence_categorical_column_with_vocabulary_file("c", "lines", 5)
     >>> lines.num_buckets

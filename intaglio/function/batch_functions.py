@@ -38,6 +38,9 @@ def nondifferentiable_batch_function(
     FailedPreconditionError for a result with another number of rows, UnavailableError while
     `max_enqueued_batches` wait; LookupError where a gradient is requested.
 
+    `autograph` converts Python's statements as `tf.function` does; `enable_large_batch_splitting`
+    divides calls larger than a batch.
+
     >>> @tf.nondifferentiable_batch_function(1, 8, batch_timeout_micros=100)
     ... def layer(x):
     ...     return 2 * x

@@ -67,6 +67,11 @@ def function(
     `reduce_retracing` joins shapes of repeated traces; `jit_compile` is accepted. Raises
     TypeError for what is not callable or a signature that does not fit the function.
 
+    `func` is the function, or None for a decorator; `experimental_relax_shapes` and
+    `experimental_compile` are older names of `reduce_retracing` and `jit_compile`. `autograph`
+    converts Python's statements; `experimental_implements`, `experimental_autograph_options`,
+    `experimental_attributes` and `experimental_follow_type_hints` are accepted.
+
     >>> square = tf.function(lambda x: x * x)
     >>> print(square(tf.constant(3)).numpy())
     9

@@ -52,6 +52,8 @@ def jit_scope(
 
     Raises RuntimeError eagerly.
 
+    `compile_ops` and `separate_compiled_gradients` have no effect.
+
     >>> @tf.function
     ... def f(x):
     ...     with tf.xla.experimental.jit_scope():

@@ -16,6 +16,8 @@ from intaglio.trace.graph import Graph
 def write_graph(graph_or_graph_def: Any, logdir: Any, name: str, as_text: bool = True) -> str:
     """Writes a graph (or GraphDef) to `logdir/name`, as text or bytes; returns the path.
 
+    `as_text` writes the text format, else the binary one.
+
     >>> import tempfile
     >>> with tf.Graph().as_default() as graph:
     ...     _ = tf.constant(1.0)

@@ -65,6 +65,8 @@ def table_from_dataset(
     With `num_oov_buckets` other keys get numbers behind by a hash, else `default_value`.
     Raises ValueError for what does not go together, TypeError for a wrong `key_dtype`.
 
+    `hasher_spec` is the hash of strings out of the vocabulary.
+
     >>> pairs = tf.data.Dataset.from_tensor_slices((["a", "b"], [1, 2]))
     >>> table = tf.data.experimental.table_from_dataset(pairs)
     >>> print(table.lookup(tf.constant(["b", "c"])).numpy())
@@ -106,6 +108,10 @@ def index_table_from_dataset(
     name: str | None = None,
 ) -> Any:
     """A table of the elements of a dataset, with their numbers as values.
+
+    Strings out of the vocabulary are hashed to `num_oov_buckets` further numbers. `vocab_size`
+    bounds the entries, `default_value` is found for unknown keys, and `key_dtype` is the dtype of
+    the keys. `hasher_spec` is the hash of strings out of the vocabulary.
 
     >>> words = tf.data.Dataset.from_tensor_slices(["a", "b"])
     >>> table = tf.data.experimental.index_table_from_dataset(words)

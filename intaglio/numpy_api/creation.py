@@ -32,6 +32,8 @@ from intaglio.promotion import lattice
 def array(val: Any, dtype: Any = None, copy: bool = True, ndmin: int = 0) -> Tensor:
     """`val` (numbers, tensors, lists of them) as a tensor, of at least `ndmin` dimensions.
 
+    With `copy` a tensor is copied.
+
     >>> tnp.array([[1, 2.]], ndmin=3)
     <tf.Tensor: shape=(1, 1, 2), dtype=float64, numpy=array([[[1., 2.]]])>
     """
@@ -285,6 +287,8 @@ def vander(x: Any, N: Any = None, increasing: bool = False) -> Tensor:
 
     Raises ValueError if `x` is no vector or `N` is negative.
 
+    With `increasing` the powers increase from left to right.
+
     >>> tnp.vander([1, 2, 3], 3)
     <tf.Tensor: shape=(3, 3), dtype=int64, numpy=
     array([[1, 1, 1],
@@ -416,6 +420,8 @@ def logspace(
 ) -> Tensor:
     """`base` to the power of `num` values in equal steps from `start` to `stop`.
 
+    With `endpoint` the last number is `stop`; without it the numbers end one step before.
+
     >>> tnp.logspace(0, 2, 3)
     <tf.Tensor: shape=(3,), dtype=float64, numpy=array([  1.,  10., 100.])>
     """
@@ -433,6 +439,8 @@ def geomspace(
     start: Any, stop: Any, num: Any = 50, endpoint: bool = True, dtype: Any = None, axis: int = 0
 ) -> Tensor:
     """`num` values from `start` to `stop`, each the one before times the same factor.
+
+    With `endpoint` the last number is `stop`; without it the numbers end one step before.
 
     >>> tnp.geomspace(1, 8, 4)
     <tf.Tensor: shape=(4,), dtype=float64, numpy=array([1., 2., 4., 8.])>

@@ -365,6 +365,8 @@ def square(x: Any) -> Tensor:
 def sign(x: Any, out: Any = None, where: Any = None, **kwargs: Any) -> Tensor:
     """-1, 0 or 1; of complex numbers, x / |x|. Raises ValueError for further arguments.
 
+    `out` and `where` are not supported: they raise ValueError.
+
     >>> tnp.sign([-2, 0, 5])
     <tf.Tensor: shape=(3,), dtype=int64, numpy=array([-1,  0,  1])>
     """

@@ -27,6 +27,8 @@ def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: str = "c
     An index out of range is that of the nearest end ("clip") or counted around ("wrap"). Raises
     ValueError for other modes and for `out`.
 
+    `mode` is "clip" or "wrap", which say what indices out of bounds mean.
+
     >>> tnp.take([1, 2, 3], [0, 5])
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([1, 3])>
     """
@@ -196,6 +198,8 @@ def ix_(*args: Any) -> list[Tensor]:
 def diag_indices(n: Any, ndim: int = 2) -> tuple[Tensor, ...]:
     """The indices of the diagonal of a tensor of so many axes of length n.
 
+    `ndim` is the number of index vectors.
+
     >>> [x.numpy().tolist() for x in tnp.diag_indices(2)]
     [[0, 1], [0, 1]]
     """
@@ -241,6 +245,9 @@ def diagflat(v: Any, k: int = 0) -> Tensor:
 @dispatchable
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
     """The diagonals of the matrices that two axes make, along a new last axis.
+
+    `offset` is the number of the diagonal above the main one; `axis1` and `axis2` are the axes of
+    the matrices.
 
     >>> tnp.diagonal([[1, 2], [3, 4]])
     <tf.Tensor: shape=(2,), dtype=int64, numpy=array([1, 4])>

@@ -187,6 +187,8 @@ def cross(
 
     Of two elements both, only the third component. Raises ValueError for other lengths.
 
+    The vectors are along `axisa` and `axisb`, and those of the result along `axisc`.
+
     >>> tnp.cross([1, 0, 0], [0, 1, 0])
     <tf.Tensor: shape=(3,), dtype=int64, numpy=array([0, 0, 1])>
     """
@@ -222,6 +224,9 @@ def _components_last(x: Tensor, axis: int) -> Tensor:
 @dispatchable
 def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: Any = None) -> Tensor:
     """The sums of the diagonals of the matrices that two axes make.
+
+    `offset` is the number of the diagonal above the main one; `axis1` and `axis2` are the axes of
+    the matrices.
 
     >>> tnp.trace([[1, 2], [3, 4]])
     <tf.Tensor: shape=(), dtype=int64, numpy=5>

@@ -52,6 +52,8 @@ def rand(*size: Any) -> Tensor:
 def random(size: Any = None) -> Tensor:
     """Numbers in [0, 1).
 
+    `size` is the shape of the result; None is a single number.
+
     >>> tnp.random.random((2,)).dtype
     tf.float64
     """
@@ -81,6 +83,8 @@ def randn(*args: Any) -> Tensor:
 
 def standard_normal(size: Any = None) -> Tensor:
     """Numbers of the normal distribution with mean 0 and deviation 1.
+
+    `size` is the shape of the result; None is a single number.
 
     >>> tnp.random.standard_normal((2, 2)).dtype
     tf.float64

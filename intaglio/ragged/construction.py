@@ -34,6 +34,8 @@ def constant(
     `inner_shape` the shape of the elements of the innermost rows. Raises ValueError for
     lists that are not nested alike, TypeError for elements that do not fit `dtype`.
 
+    Row splits are of `row_splits_dtype`, int32 or int64.
+
     https://www.tensorflow.org/api_docs/python/tf/ragged/constant
 
     >>> tf.ragged.constant([[1, 2], [3], []])
@@ -56,6 +58,9 @@ def range(
 
     With one argument the rows are those up to it. Scalars serve all rows. Raises
     InvalidArgumentError if lengths differ or a delta is 0.
+
+    `limits` are the ends, without which the starts are, and the rows start with 0; `deltas` are the
+    steps. Row splits are of `row_splits_dtype`, int32 or int64.
 
     https://www.tensorflow.org/api_docs/python/tf/ragged/range
 
@@ -167,6 +172,8 @@ def segment_ids_to_row_splits(
     segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
 ) -> Tensor:
     """The row splits of values with these rows. Raises TypeError for what are no integers.
+
+    `num_segments` is the number of results, by default one more than the last segment number.
 
     https://www.tensorflow.org/api_docs/python/tf/ragged/segment_ids_to_row_splits
 

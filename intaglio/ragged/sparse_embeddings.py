@@ -45,6 +45,8 @@ def embedding_lookup_sparse(
     or "sqrtn" (the sum divided by the root of the sum of squared weights). Raises TypeError
     for ids that are neither, ValueError for another combiner.
 
+    `allow_fast_lookup` has no effect on results.
+
     >>> ids = tf.SparseTensor([[0, 0], [0, 1]], [0, 2], [1, 2])
     >>> print(tf.nn.embedding_lookup_sparse(tf.constant([[1.0], [2.0], [5.0]]), ids, None).numpy())
     [[3.]]
@@ -107,6 +109,9 @@ def safe_embedding_lookup_sparse(
     Ids below 0 are left out, and unless `combiner` is "sum" those with weights of 0 or less.
     Rows without any get the vector of `default_id`, or zeros. `sparse_ids` may have more
     than two dimensions: the last one is put together. Raises ValueError without weights.
+
+    `sparse_weights` has a weight for each id, 1 by default. Embeddings are scaled to an l2 norm of
+    `max_norm` at most. `allow_fast_lookup` has no effect on results.
 
     >>> ids = tf.SparseTensor([[0, 0], [1, 0]], tf.constant([1, -1], tf.int64), [2, 1])
     >>> print(tf.nn.safe_embedding_lookup_sparse(tf.constant([[1.0], [2.0]]), ids).numpy())

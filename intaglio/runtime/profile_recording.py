@@ -77,6 +77,8 @@ def start(logdir: Any, options: Any = None) -> None:
 
     Raises AlreadyExistsError if one has begun.
 
+    `options` are accepted and have no effect.
+
     >>> import tempfile
     >>> tf.profiler.experimental.start(tempfile.mkdtemp())
     >>> tf.profiler.experimental.stop()

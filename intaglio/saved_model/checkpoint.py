@@ -228,6 +228,8 @@ def write_state(
 def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None) -> Any:
     """The CheckpointState of a folder with full paths, or None if it has none.
 
+    `latest_filename` is the name of the file that lists checkpoints, "checkpoint" by default.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = tf.train.Checkpoint(v=tf.Variable(1.0)).save(folder + "/c")
@@ -252,6 +254,8 @@ def get_checkpoint_state(checkpoint_dir: Any, latest_filename: str | None = None
 
 def latest_checkpoint(checkpoint_dir: Any, latest_filename: str | None = None) -> str | None:
     """The prefix of a folder's newest checkpoint, or None.
+
+    `latest_filename` is the name of the file that lists checkpoints, "checkpoint" by default.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

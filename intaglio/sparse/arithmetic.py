@@ -173,6 +173,8 @@ def reduce_max(
 ) -> Any:
     """The largest of the elements that are there over some axes, or all; 0 where none are.
 
+    With `output_is_sparse` the result is a SparseTensor.
+
     >>> print(tf.sparse.reduce_max(tf.SparseTensor([[0, 1]], [-5], [2, 2]), 1).numpy())
     [-5  0]
 

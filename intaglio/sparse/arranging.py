@@ -186,6 +186,8 @@ def expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> Spa
 def transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
     """The dimensions in another order, by default the opposite one.
 
+    `perm` is the order of the dimensions, reversed by default.
+
     >>> print(tf.sparse.transpose(tf.SparseTensor([[0, 1]], [5], [2, 2])).indices.numpy())
     [[1 0]]
 
@@ -231,6 +233,8 @@ def split(
     """Parts along an axis, the first ones larger by 1 if the size does not divide.
 
     Raises ValueError for a missing argument, InvalidArgumentError for too many parts.
+
+    `sp_input` is divided into `num_split` parts.
 
     >>> [p.shape.as_list() for p in tf.sparse.split(tf.sparse.eye(3), 2, 1)]
     [[3, 2], [3, 1]]
@@ -303,6 +307,8 @@ def reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     """The same elements in a larger shape, or in the smallest one that holds them.
 
     Raises ValueError or InvalidArgumentError for a shape that is smaller or of another rank.
+
+    `new_shape` is the new shape, by default the smallest.
 
     >>> tf.sparse.reset_shape(tf.SparseTensor([[0, 1]], [5], [9, 9])).shape
     TensorShape([1, 2])

@@ -41,6 +41,8 @@ def cross(inputs: Any, name: str | None = None, separator: str | None = None) ->
     Inputs are tensors and sparse tensors of rank 2 with equally many rows; sparse ones come
     first in the joined strings. Raises TypeError for anything else.
 
+    `separator` joins the strings, "_X_" by default.
+
     >>> print(tf.sparse.cross([tf.constant([["a"]]), tf.constant([["b"]])]).values.numpy())
     [b'a_X_b']
 
@@ -58,6 +60,8 @@ def cross_hashed(
     """All combinations of one value of each input, row by row, as int64 hashes.
 
     Hashes are below `num_buckets` unless this is 0.
+
+    `hash_key` selects a hash function.
 
     >>> sp = tf.sparse.from_dense(tf.constant([["a"], ["b"]]))
     >>> print(tf.sparse.cross_hashed([sp, tf.sparse.from_dense([[5, 6], [1, 2]])], num_buckets=10).values.numpy())

@@ -67,6 +67,9 @@ def segment_mean(
 ) -> Tensor:
     """The means of the rows `data[indices]` that share a segment number; 0 where none do.
 
+    `num_segments` is the number of results, by default one more than the last segment number. With
+    `sparse_gradient` the gradient of `data` is an IndexedSlices.
+
     >>> print(tf.sparse.segment_mean([1.0, 2.0, 4.0], [0, 2, 1], [0, 0, 1]).numpy())
     [2.5 2. ]
 
@@ -93,6 +96,9 @@ def segment_sqrt_n(
     sparse_gradient: bool = False,
 ) -> Tensor:
     """The sums of segments of gathered rows divided by the square roots of their sizes.
+
+    `num_segments` is the number of results, by default one more than the last segment number. With
+    `sparse_gradient` the gradient of `data` is an IndexedSlices.
 
     >>> print(tf.sparse.segment_sqrt_n([1.0, 2.0, 3.0], [0, 2, 1, 1], [0, 0, 0, 0]).numpy())
     [4.]

@@ -44,6 +44,9 @@ def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = Tr
     result are sorted. Raises TypeError for different dtypes, InvalidArgumentError for
     shapes that differ and for indices out of order.
 
+    With `aminusb` False it is b without a. `validate_indices` checks the order and the range of the
+    indices.
+
     >>> print(tf.sparse.to_dense(tf.sets.difference([[1, 2, 3]], [[2]])).numpy())
     [[1 3]]
 
@@ -56,6 +59,8 @@ def difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = Tr
 def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     """What the rows of both operands have.
 
+    `validate_indices` checks the order and the range of the indices.
+
     >>> print(tf.sparse.to_dense(tf.sets.intersection([[1, 2, 3]], [[2, 4]])).numpy())
     [[2]]
 
@@ -67,6 +72,8 @@ def intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
 @dispatchable
 def union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     """What the rows of one of the operands have.
+
+    `validate_indices` checks the order and the range of the indices.
 
     >>> print(tf.sparse.to_dense(tf.sets.union([[1, 3]], [[2, 3]])).numpy())
     [[1 2 3]]
@@ -81,6 +88,8 @@ def size(a: Any, validate_indices: bool = True) -> Tensor:
     """How many different values each innermost row of a sparse tensor has, int32.
 
     Raises TypeError for what is not sparse.
+
+    `validate_indices` checks the order and the range of the indices.
 
     >>> print(tf.sets.size(tf.sparse.from_dense([[1, 2, 2], [3, 0, 0]])).numpy())
     [2 1]

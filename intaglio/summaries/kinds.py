@@ -41,6 +41,8 @@ def scalar(name: str, data: Any, step: Any = None, description: str | None = Non
 
     Raises ValueError for what is no scalar, and without a step.
 
+    `description` is Markdown text that TensorBoard shows.
+
     >>> bool(tf.summary.scalar("loss", 0.5, step=1))  # no writer
     False
     """
@@ -62,6 +64,8 @@ def histogram(
     description: str | None = None,
 ) -> Tensor:
     """Writes how numbers of any shape are distributed over `buckets` (30) equal parts.
+
+    `description` is Markdown text that TensorBoard shows.
 
     >>> bool(tf.summary.histogram("weights", [0.1, 0.2], step=1))  # no writer
     False
@@ -107,6 +111,9 @@ def image(
 
     Floats are in [0, 1], integers are scaled to 8 bits. There are 1 to 4 channels.
 
+    Of a batch the first `max_outputs` are written. `description` is Markdown text that TensorBoard
+    shows.
+
     >>> bool(tf.summary.image("input", tf.zeros([1, 8, 8, 3]), step=1))  # no writer
     False
     """
@@ -134,6 +141,9 @@ def audio(
 
     Raises ValueError for another encoding than "wav".
 
+    Of a batch the first `max_outputs` are written. `description` is Markdown text that TensorBoard
+    shows.
+
     >>> bool(tf.summary.audio("voice", tf.zeros([1, 8, 1]), 8000, step=1))  # no writer
     False
     """
@@ -154,6 +164,8 @@ def audio(
 
 def text(name: str, data: Any, step: Any = None, description: str | None = None) -> Tensor:
     """Writes texts of any shape, which are read as Markdown.
+
+    `description` is Markdown text that TensorBoard shows.
 
     >>> bool(tf.summary.text("note", "**begun**", step=1))  # no writer
     False

@@ -31,6 +31,8 @@ def trace_on(
 
     Times of ops are not measured here: `profiler` logs that.
 
+    `graph` keeps the graphs of functions; `profiler_outdir` has no effect.
+
     >>> tf.summary.trace_on()
     >>> tf.summary.trace_off()
     """
@@ -62,6 +64,8 @@ def trace_export(name: str, step: Any = None, profiler_outdir: str | None = None
     """Writes the graphs that were kept to the default writer, and stops keeping them.
 
     Raises ValueError if `trace_on` was not called.
+
+    `profiler_outdir` has no effect.
 
     >>> tf.summary.trace_on()
     >>> tf.summary.trace_export("step", step=0)  # no writer

@@ -118,6 +118,8 @@ def create_file_writer(
       flush_millis: how long they may wait; two minutes by default.
       filename_suffix: the end of the file's name; ".v2" by default.
 
+    `experimental_trackable` and `experimental_mesh` have no effect.
+
     >>> import tempfile
     >>> folder = tempfile.mkdtemp()
     >>> with tf.summary.create_file_writer(folder).as_default(step=1):
@@ -280,6 +282,8 @@ def summary_scope(
     """A name scope for a summary: yields its tag, and the scope's name.
 
     The tag is the name within the current scopes; unlike the scope's it is not made unique.
+
+    `default_name` is the name if `name` is None; `values` has no effect.
 
     >>> with tf.name_scope("train"), tf.summary.experimental.summary_scope("loss") as (tag, _):
     ...     print(tag)

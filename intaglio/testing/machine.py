@@ -52,6 +52,8 @@ def is_built_with_xla() -> bool:
 def is_gpu_available(cuda_only: bool = False, min_cuda_compute_capability: Any = None) -> bool:
     """False: the host is the only device.
 
+    `cuda_only` and `min_cuda_compute_capability` have no effect.
+
     >>> tf.test.is_gpu_available()
     False
     """
@@ -101,6 +103,8 @@ def disable_with_predicate(
 
 def with_eager_op_as_function(cls: type[Any] | None = None, only_as_function: bool = False) -> Any:
     """The class as it is: there is only one mode of eager execution.
+
+    `cls` is the class of tests; `only_as_function` has no effect.
 
     >>> tf.test.with_eager_op_as_function(int)
     <class 'int'>
@@ -153,6 +157,8 @@ def create_local_cluster(
 
 def main(argv: Any = None) -> None:
     """Runs the tests of the module that is the program, as `unittest.main` does.
+
+    `argv` are the arguments of the command line, by default the program's.
 
     >>> if __name__ == "__main__":
     ...     tf.test.main()

@@ -42,6 +42,8 @@ def rfftnd(
 ) -> Tensor:
     """The transform of a real tensor: of the last of `axes` only the non-redundant half.
 
+    `Tcomplex` is the dtype of the result.
+
     >>> tf.rfftnd(tf.ones([4]), [4], [0]).numpy().real
     array([4., 0., 0.], dtype=float32)
     """
@@ -53,6 +55,8 @@ def irfftnd(
     input: Any, fft_length: Any, axes: Any, Treal: Any = float32, name: str | None = None
 ) -> Tensor:
     """The inverse of `rfftnd`.
+
+    `Treal` is the dtype of the result.
 
     >>> tf.irfftnd(tf.constant([4, 0, 0], tf.complex64), [4], [0]).numpy()
     array([1., 1., 1., 1.], dtype=float32)

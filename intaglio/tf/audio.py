@@ -21,6 +21,9 @@ def decode_wav(
     More samples than there are become zeros, more channels repeat the last one. Raises
     InvalidArgumentError for other files.
 
+    `desired_channels` and `desired_samples` are the sizes of the result, cut or filled up; -1 for
+    those of the file.
+
     >>> file = tf.audio.encode_wav([[0.5], [-0.25]], 8000)
     >>> tf.audio.decode_wav(file).audio.numpy()
     array([[ 0.5 ],

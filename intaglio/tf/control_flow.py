@@ -85,6 +85,8 @@ def while_loop(
     In a graph, shapes must not change unless `shape_invariants` has less specific ones.
     Raises ValueError for changed structures and shapes, TypeError for changed dtypes.
 
+    `maximum_iterations` bounds the number of iterations.
+
     >>> i, total = tf.while_loop(lambda i, s: i < 4, lambda i, s: (i + 1, s + i), [1, 0])
     >>> print(i.numpy(), total.numpy())
     4 6
@@ -118,6 +120,8 @@ def map_fn(
 
     `fn_output_signature` has the dtypes or TensorSpecs of the results if they differ from
     the rows'; `dtype` is its former name.
+
+    `infer_shape` is accepted and has no effect.
 
     >>> print(tf.map_fn(lambda x: x * x, tf.constant([1, 2, 3])).numpy())
     [1 4 9]
@@ -200,6 +204,8 @@ def scan(
     name: str | None = None,
 ) -> Any:
     """The values that `foldl` goes through (from the last row on if `reverse`), stacked.
+
+    With `infer_shape` False the accumulator's shape may change.
 
     >>> print(tf.scan(lambda total, x: total + x, tf.constant([1, 2, 3])).numpy())
     [1 3 6]

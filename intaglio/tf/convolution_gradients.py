@@ -27,6 +27,9 @@ def conv2d_backprop_input_v2(
 ) -> Tensor:
     """The gradient of a convolution by its input, of which only the shape counts.
 
+    `explicit_paddings` are the paddings before and after each dimension if `padding` is "EXPLICIT";
+    `use_cudnn_on_gpu` has no effect.
+
     https://www.tensorflow.org/api_docs/python/tf/conv2d_backprop_input_v2
 
     >>> tf.conv2d_backprop_input_v2(
@@ -66,6 +69,9 @@ def conv2d_backprop_filter_v2(
     name: str | None = None,
 ) -> Tensor:
     """The gradient of a convolution by its filters, of which only the shape counts.
+
+    `explicit_paddings` are the paddings before and after each dimension if `padding` is "EXPLICIT";
+    `use_cudnn_on_gpu` has no effect.
 
     https://www.tensorflow.org/api_docs/python/tf/conv2d_backprop_filter_v2
 

@@ -40,6 +40,9 @@ def gradients(
     when called eagerly, LookupError for an op without a gradient. Follows
     https://www.tensorflow.org/api_docs/python/tf/gradients.
 
+    `unconnected_gradients` says what is returned for an x that a y does not depend on: None or
+    zeros. `gate_gradients` and `aggregation_method` have no effect.
+
     >>> with tf.Graph().as_default():
     ...     x = tf.constant(3.0)
     ...     (slope,) = tf.gradients(x * x, x)
@@ -60,6 +63,8 @@ def hessians(
 
     Raises RuntimeError when called eagerly. Follows
     https://www.tensorflow.org/api_docs/python/tf/hessians.
+
+    `gate_gradients` and `aggregation_method` have no effect.
 
     >>> @tf.function
     ... def second(x):

@@ -94,6 +94,8 @@ def substr(input: Any, pos: Any, len: Any, unit: str = "BYTE", name: str | None 
     `pos` and `len` have one shape, which broadcasts with `input`'s. Raises
     InvalidArgumentError for a position outside the string.
 
+    `unit` is "BYTE" or "UTF8_CHAR".
+
     >>> print(tf.strings.substr(["hello", "world"], 1, 3).numpy())
     [b'ell' b'orl']
     """
@@ -160,6 +162,10 @@ def unicode_transcode(
 
     Raises InvalidArgumentError for an unknown encoding, and for malformed text if `errors`
     is "strict".
+
+    `errors` says what is done with invalid input: "strict" raises InvalidArgumentError, "ignore"
+    drops it, "replace" puts the code point `replacement_char` in its position. With
+    `replace_control_characters` so are the control characters up to U+001F.
 
     >>> wide = tf.strings.unicode_transcode(["abc"], "UTF-8", "UTF-32-BE")
     >>> print(tf.strings.length(wide).numpy())

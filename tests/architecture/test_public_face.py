@@ -6,7 +6,9 @@ import ast
 import importlib
 import inspect
 import pkgutil
+import re
 import types
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -82,6 +84,58 @@ def test_every_public_method_has_a_docstring() -> None:
         for name, value in vars(owner).items()
         if name[0] != "_" and isinstance(value, (types.FunctionType, property))
         if not inspect.getdoc(getattr(owner, name))
+    }
+    assert not silent
+
+
+def conventional_parameters() -> set[str]:
+    """The parameters that `docs/index.md` describes, which mean the same in all functions."""
+    rows = text_of(ROOT / "docs" / "index.md").partition("| parameter |")[2].splitlines()
+    return {name for row in rows for name in re.findall(r"`(\w+)`", row.partition("| ")[2][:60])}
+
+
+def functions() -> dict[str, Callable[..., Any]]:
+    """The public functions, each by one of its names."""
+    found: dict[int, tuple[str, Callable[..., Any]]] = {}
+    for module in (tf, *MODULES):
+        for name in of_module(module):
+            value = getattr(module, name)
+            if inspect.isfunction(value) and is_ours(value):
+                found.setdefault(id(value), (f"{module.__name__}.{name}", value))
+    return dict(found.values())
+
+
+def described(function: Callable[..., Any]) -> str:
+    """A function's docstring, and those of the functions that it refers to."""
+    text = own_docstring(function)
+    texts = [text]
+    for path in re.findall(r"`([\w.]+)`", text):
+        names = path.split(".")
+        found = inspect.unwrap(function).__globals__.get(names[0])
+        for part in names[1:] if found is not None else names[names[0] == "tf" :]:
+            found = getattr(tf if found is None else found, part, None)
+        if found is None:
+            found = getattr(tf, names[0], None) if len(names) == 1 else None
+        texts.append(own_docstring(found) if inspect.isfunction(found) else "")
+    return " ".join(texts)
+
+
+def test_docstrings_name_every_option() -> None:
+    """Parameters with defaults, but for those of functions that only raise NotImplementedError."""
+    everywhere = conventional_parameters()
+    assert {"name", "axis", "summarize"} <= everywhere
+    silent = {
+        name: missing
+        for name, function in functions().items()
+        if "aises NotImplementedError" not in own_docstring(function)
+        for words in [set(re.findall(r"\w+", described(function)))]
+        if (
+            missing := [
+                p.name
+                for p in inspect.signature(function).parameters.values()
+                if p.default is not p.empty and p.name not in everywhere and p.name not in words
+            ]
+        )
     }
     assert not silent
 

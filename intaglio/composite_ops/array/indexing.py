@@ -79,6 +79,9 @@ def strided_slice(
 
     Raises InvalidArgumentError (ValueError in a graph) for an index out of bounds.
 
+    Bits of `begin_mask` and `end_mask` leave a bound out, those of `ellipsis_mask`, `new_axis_mask`
+    and `shrink_axis_mask` make an entry `...`, a new axis, or an index. `var` has no effect.
+
     >>> print(tf.strided_slice([1, 2, 3, 4, 5], [1], [5], [2]).numpy())
     [2 4]
     """
@@ -117,6 +120,8 @@ def gather(
     Shape `params.shape[:axis] + indices.shape[batch_dims:] + params.shape[axis + 1:]`.
     Raises InvalidArgumentError for an index out of range.
 
+    `validate_indices` has no effect.
+
     >>> print(tf.gather([10, 20, 30], [2, 0]).numpy())
     [30 10]
     """
@@ -141,6 +146,8 @@ def gather_nd(
 
     The first `batch_dims` dimensions of both go in step. Raises InvalidArgumentError for
     coordinates out of range.
+
+    `bad_indices_policy` is "" or "ERROR", which raise the error, or "IGNORE".
 
     >>> print(tf.gather_nd([[1, 2], [3, 4]], [[0, 1], [1, 0]]).numpy())
     [2 3]
@@ -260,6 +267,8 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
 
     Returns (y, idx) with `x[i] == y[idx[i]]`.
 
+    `out_idx` is the dtype of the indices, int32 or int64.
+
     >>> [x.numpy().tolist() for x in tf.unique([5, 7, 5])]
     [[5, 7], [0, 1, 0]]
     """
@@ -269,6 +278,8 @@ def unique(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
 @dispatchable
 def unique_with_counts(x: Any, out_idx: Any = dtypes.int32, name: str | None = None) -> Any:
     """Like `unique`, with how often each distinct element occurs: (y, idx, count).
+
+    `out_idx` is the dtype of the indices, int32 or int64.
 
     >>> [x.numpy().tolist() for x in tf.unique_with_counts([5, 7, 5])]
     [[5, 7], [0, 1, 0], [2, 1]]
@@ -298,6 +309,8 @@ def scatter_nd(
 
     Raises InvalidArgumentError for coordinates out of range or shapes that do not fit.
 
+    `bad_indices_policy` is "" or "ERROR", which raise the error, or "IGNORE".
+
     >>> print(tf.scatter_nd([[1], [3]], [10, 30], [4]).numpy())
     [ 0 10  0 30]
     """
@@ -322,6 +335,8 @@ def tensor_scatter_nd_add(
 ) -> Tensor:
     """A copy of the tensor with the updates added; where indices repeat, all are.
 
+    `bad_indices_policy` is "" or "ERROR", which raise the error, or "IGNORE".
+
     >>> print(tf.tensor_scatter_nd_add([1, 2, 3], [[0], [0]], [10, 5]).numpy())
     [16  2  3]
     """
@@ -335,6 +350,8 @@ def tensor_scatter_nd_sub(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """A copy of the tensor with the updates subtracted; where indices repeat, all are.
+
+    `bad_indices_policy` is "" or "ERROR", which raise the error, or "IGNORE".
 
     >>> print(tf.tensor_scatter_nd_sub([1, 2, 3], [[0], [2]], [10, 5]).numpy())
     [-9  2 -2]
@@ -350,6 +367,8 @@ def tensor_scatter_nd_min(
 ) -> Tensor:
     """A copy of the tensor with the minimum of each element and its updates.
 
+    `bad_indices_policy` is "" or "ERROR", which raise the error, or "IGNORE".
+
     >>> print(tf.tensor_scatter_nd_min([1, 2, 3], [[0], [1]], [10, 0]).numpy())
     [1 0 3]
     """
@@ -363,6 +382,8 @@ def tensor_scatter_nd_max(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """A copy of the tensor with the maximum of each element and its updates.
+
+    `bad_indices_policy` is "" or "ERROR", which raise the error, or "IGNORE".
 
     >>> print(tf.tensor_scatter_nd_max([1, 2, 3], [[0], [1]], [10, 0]).numpy())
     [10  2  3]

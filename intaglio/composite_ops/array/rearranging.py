@@ -81,6 +81,8 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 def transpose(a: Any, perm: Any = None, conjugate: bool = False, name: str = "transpose") -> Tensor:
     """Dimension i of the result is dimension perm[i] of a; without perm, all are reversed.
 
+    `conjugate` conjugates the elements as well.
+
     >>> print(tf.transpose([[1, 2], [3, 4]]).numpy())
     [[1 3]
      [2 4]]
@@ -219,6 +221,8 @@ def split(
 
     One size may be -1. Raises ValueError if the number of parts is not known,
     InvalidArgumentError (ValueError in a graph) if the sizes do not fit.
+
+    `num` is their number where `num_or_size_splits` has an unknown length.
 
     >>> [x.numpy().tolist() for x in tf.split([1, 2, 3, 4], [1, 3])]
     [[1], [2, 3, 4]]

@@ -29,6 +29,8 @@ def top_k(
     Of equal elements, the one with the lower index comes first. Raises InvalidArgumentError
     (ValueError in a graph) if there are fewer than k.
 
+    `sorted` has no effect: they always are. `index_type` is the dtype of the positions.
+
     >>> [x.numpy().tolist() for x in tf.math.top_k([3, 1, 4, 1, 5], 2)]
     [[5, 4], [4, 2]]
     """
@@ -70,6 +72,8 @@ def argsort(
     """The positions of the elements in order along `axis`, int32; equal ones keep their order.
 
     Raises ValueError for a direction other than ASCENDING and DESCENDING.
+
+    `stable` has no effect: the order always is.
 
     >>> print(tf.argsort([3, 1, 2]).numpy())
     [1 2 0]

@@ -55,6 +55,8 @@ def non_max_suppression(
 
     Boxes overlap whose intersection is more than `iou_threshold` of their union.
 
+    Boxes with a score of `score_threshold` or less are left out.
+
     >>> boxes = [[0, 0, 1, 1], [0, 0, 1, 0.9], [2, 2, 3, 3]]
     >>> tf.image.non_max_suppression(boxes, [0.8, 0.9, 0.7], 3).numpy()
     array([1, 2], dtype=int32)
@@ -75,6 +77,9 @@ def non_max_suppression_with_scores(
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The indices and scores of the boxes chosen; with `soft_nms_sigma` overlaps cost score.
+
+    Boxes overlap whose intersection is more than `iou_threshold` of their union. Boxes with a score
+    of `score_threshold` or less are left out.
 
     >>> boxes = [[0, 0, 1, 1], [0, 0, 1, 0.9]]
     >>> tf.image.non_max_suppression_with_scores(boxes, [0.8, 0.9], 2)[1].numpy()
@@ -104,6 +109,9 @@ def non_max_suppression_overlaps(
 ) -> Tensor:
     """`non_max_suppression` by a matrix [n, n] of the boxes' pairwise overlaps.
 
+    Boxes overlap whose entry is more than `overlap_threshold`. Boxes with a score of
+    `score_threshold` or less are left out.
+
     >>> tf.image.non_max_suppression_overlaps([[1, 0.9], [0.9, 1]], [0.5, 0.7], 2).numpy()
     array([1], dtype=int32)
     """
@@ -127,6 +135,11 @@ def combined_non_max_suppression(
     """Suppression in each class, then the best of all: boxes, scores, classes, counts.
 
     `boxes` are [batch, n, 1 or classes, 4], `scores` [batch, n, classes].
+
+    Boxes overlap whose intersection is more than `iou_threshold` of their union. Boxes with a score
+    of `score_threshold` or less are left out. With `pad_per_class` the result has
+    `max_output_size_per_class` entries for each class, at most `max_total_size`. `clip_boxes` limits
+    coordinates to [0, 1].
 
     >>> boxes = [[[[0, 0, 1, 1]], [[0, 0, 1, 0.9]]]]
     >>> found = tf.image.combined_non_max_suppression(boxes, [[[0.8], [0.9]]], 2, 2)
@@ -164,6 +177,8 @@ def non_max_suppression_padded(
     With `pad_to_max_output_size`, which batches need, there are `max_output_size` indices,
     zeros after the last. `sorted_input`, `canonicalized_coordinates` and `tile_size` are
     promises that would make it faster elsewhere. Raises ValueError.
+
+    Boxes with a score of `score_threshold` or less are left out.
 
     >>> boxes = [[[0, 0, 1, 1], [0, 0, 1, 0.9], [2, 2, 3, 3]]]
     >>> kept, count = tf.image.non_max_suppression_padded(
@@ -294,6 +309,10 @@ def sample_distorted_bounding_box(
     Aspect ratio and area (as a part of the image's) are within ranges. If no crop is found
     in `max_attempts` it is the whole image.
 
+    A crop covers at least `min_object_covered` of a box; `aspect_ratio_range` and `area_range`
+    bound its shape. `max_attempts` bounds the attempts; without boxes `use_image_if_no_bounding_boxes`
+    allows the whole image, else it is an error.
+
     >>> crop = tf.image.sample_distorted_bounding_box([9, 9, 3], [[[0, 0, 1, 1]]], seed=1)
     >>> crop.size.shape, crop.bboxes.shape
     (TensorShape([3]), TensorShape([1, 1, 4]))
@@ -323,6 +342,10 @@ def stateless_sample_distorted_bounding_box(
     name: str | None = None,
 ) -> Any:
     """`sample_distorted_bounding_box` that depends on the seed (two integers) alone.
+
+    A crop covers at least `min_object_covered` of a box; `aspect_ratio_range` and `area_range`
+    bound its shape. `max_attempts` bounds the attempts; without boxes `use_image_if_no_bounding_boxes`
+    allows the whole image, else it is an error.
 
     >>> crop = tf.image.stateless_sample_distorted_bounding_box(
     ...     [90, 90, 3], [[[0, 0, 1, 1]]], seed=(1, 2))

@@ -47,6 +47,9 @@ def decode_jpeg(
     `channels` is 0 (as in the file), 1 (gray) or 3 (RGB); of a `ratio` of 2, 4 or 8 only
     every so many pixels are decoded. `fancy_upscaling` and `dct_method` are hints.
 
+    With `try_recover_truncated` a file that is cut off is decoded as far as it goes;
+    `acceptable_fraction` has no effect.
+
     >>> file = tf.io.encode_jpeg(tf.zeros([8, 8, 1], tf.uint8))
     >>> tf.io.decode_jpeg(file, ratio=2).shape
     TensorShape([4, 4, 1])
@@ -161,6 +164,8 @@ def decode_image(
     Animations have four dimensions; with `expand_animations=False` all have three, and the
     rank is known in graphs.
 
+    `channels` is the number of channels, 0 or None for that of the file.
+
     >>> file = tf.io.encode_png(tf.constant([[[255], [0]]], tf.uint8))
     >>> tf.io.decode_image(file, dtype=tf.float32).numpy()[0, :, 0]
     array([1., 0.], dtype=float32)
@@ -214,6 +219,10 @@ def encode_jpeg(
 
     Raises InvalidArgumentError for other channels than `format` ("grayscale", "rgb" or "")
     has, and a `quality` that is not 0 to 100.
+
+    The file is `progressive`, of optimised size with `optimize_size`, and stores colours at half
+    resolution with `chroma_downsampling`. `x_density` and `y_density` are pixels per
+    `density_unit`, "in" or "cm"; `xmp_metadata` is stored as it is.
 
     >>> tf.io.encode_jpeg(tf.zeros([8, 8, 3], tf.uint8)).numpy()[:4]
     b'\\xff\\xd8\\xff\\xe0'

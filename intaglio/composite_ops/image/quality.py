@@ -216,6 +216,9 @@ def ssim(
     With `return_index_map` one value for every position of the filter. Raises ValueError for
     images smaller than the filter.
 
+    Neighbourhoods are weighted by a Gaussian of `filter_size` pixels and deviation `filter_sigma`;
+    `k1` and `k2` are the constants of the method.
+
     >>> tf.image.ssim(tf.ones([11, 11, 1]), tf.ones([11, 11, 1]), 1.0).numpy().item()
     1.0
     """
@@ -256,6 +259,9 @@ def ssim_multiscale(
 
     `power_factors` has a weight for each scale; negative similarities
     count as 0.
+
+    Neighbourhoods are weighted by a Gaussian of `filter_size` pixels and deviation `filter_sigma`;
+    `k1` and `k2` are the constants of the method.
 
     >>> image = tf.ones([16, 16, 1])
     >>> tf.image.ssim_multiscale(image, image, 1.0, power_factors=(0.5, 0.5), filter_size=4).numpy().item()

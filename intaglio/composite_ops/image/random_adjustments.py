@@ -174,6 +174,8 @@ def adjust_jpeg_quality(
 ) -> Tensor:
     """An RGB or gray image as it is after it was a JPEG file of this quality, 0 to 100.
 
+    `dct_method` is a hint that has no effect.
+
     >>> image = tf.zeros([8, 8, 3], tf.uint8)
     >>> tf.image.adjust_jpeg_quality(image, 75).numpy().max().item()
     0

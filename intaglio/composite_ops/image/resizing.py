@@ -123,6 +123,8 @@ def resize_with_pad(
 ) -> Tensor:
     """Images as large as fits into a size with their aspect ratio, zeros around them.
 
+    `method` and `antialias` are those of `tf.image.resize`.
+
     >>> tf.image.resize_with_pad(tf.ones([1, 2, 1]), 4, 4).numpy()[:, 0, 0]
     array([0., 1., 1., 0.], dtype=float32)
     """
@@ -185,6 +187,8 @@ def crop_and_resize(
 
     Boxes may reach beyond the image, where `extrapolation_value` is, and may be upside
     down. The result is float32. Raises OutOfRangeError for an image that does not exist.
+
+    `method` is "bilinear" or "nearest".
 
     >>> image = tf.reshape(tf.range(4.0), [1, 2, 2, 1])
     >>> tf.image.crop_and_resize(image, [[0, 0, 1, 1]], [0], [1, 1]).numpy().item()

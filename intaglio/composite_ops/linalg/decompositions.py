@@ -86,6 +86,8 @@ def triangular_solve(
 ) -> Tensor:
     """x with matrix @ x = rhs, of the matrix's lower or upper triangle; batches broadcast.
 
+    With `adjoint` it solves with the conjugate transpose.
+
     https://www.tensorflow.org/api_docs/python/tf/linalg/triangular_solve
 
     >>> print(tf.linalg.triangular_solve([[2.0, 0.0], [1.0, 4.0]], [[2.0], [5.0]]).numpy())
@@ -186,6 +188,8 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
 def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
     """(q, r) with input = q @ r.
 
+    With `full_matrices` the orthogonal factors are square.
+
     https://www.tensorflow.org/api_docs/python/tf/linalg/qr
 
     >>> q, r = tf.linalg.qr([[3.0, 1.0], [4.0, 2.0]])
@@ -201,6 +205,8 @@ def svd(
     tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
 ) -> Any:
     """(s, u, v) with tensor = u @ diag(s) @ v^H, or s alone; s is real and descends.
+
+    With `full_matrices` the orthogonal factors are square.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/svd
 

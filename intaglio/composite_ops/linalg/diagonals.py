@@ -40,6 +40,10 @@ def diag(
 
     Raises InvalidArgumentError (ValueError in a graph) if the sizes do not fit.
 
+    `num_rows` and `num_cols` are the size of the matrices, -1 for the smallest. `align` puts
+    diagonals that are shorter than the longest to the "LEFT" or "RIGHT": first that of
+    superdiagonals, then that of subdiagonals.
+
     >>> print(tf.linalg.diag([1, 2]).numpy())
     [[1 0]
      [0 2]]
@@ -61,6 +65,10 @@ def diag_part(
 
     Raises InvalidArgumentError for a diagonal that is not there.
 
+    `padding_value` fills diagonals up that are shorter than the longest. `align` puts diagonals
+    that are shorter than the longest to the "LEFT" or "RIGHT": first that of superdiagonals, then
+    that of subdiagonals.
+
     >>> print(tf.linalg.diag_part([[1, 2], [3, 4]]).numpy())
     [1 4]
     """
@@ -79,6 +87,10 @@ def set_diag(
     input: Any, diagonal: Any, name: str = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
     """The matrices with other diagonals. Raises InvalidArgumentError if the shapes do not fit.
+
+    `k` is the diagonal, or the lowest and the highest one. `align` puts diagonals that are shorter
+    than the longest to the "LEFT" or "RIGHT": first that of superdiagonals, then that of
+    subdiagonals.
 
     >>> print(tf.linalg.set_diag([[1, 2], [3, 4]], [8, 9]).numpy())
     [[8 2]

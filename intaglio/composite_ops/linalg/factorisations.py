@@ -60,6 +60,8 @@ def lu(input: Any, output_idx_type: Any = int32, name: str | None = None) -> Any
 
     Raises InvalidArgumentError for a singular matrix.
 
+    `output_idx_type` is the dtype of the permutation.
+
     https://www.tensorflow.org/api_docs/python/tf/linalg/lu
 
     >>> [x.numpy().tolist() for x in tf.linalg.lu([[2.0, 1.0], [4.0, 4.0]])]
@@ -200,6 +202,8 @@ def banded_triangular_solve(
     Element j of each row of `bands` is in row j of the matrix; the main diagonal is the
     first row of a lower, the last row of an upper matrix.
 
+    With `adjoint` it solves with the conjugate transpose.
+
     https://www.tensorflow.org/api_docs/python/tf/linalg/banded_triangular_solve
 
     >>> print(
@@ -259,6 +263,11 @@ def tridiagonal_solve(
     `diagonals` is [..., 3, M] ("compact"), three tensors ("sequence") or whole matrices
     ("matrix"); `rhs` is [..., M] or [..., M, K]. Raises ValueError for another rank or batch.
 
+    `diagonals_format` is "compact" (one tensor [..., 3, n]), "sequence" (three of them) or
+    "matrix". `transpose_rhs` and `conjugate_rhs` change the right-hand sides before;
+    `partial_pivoting` exchanges rows for accuracy; `perturb_singular` solves a perturbed system
+    where the matrix is singular.
+
     >>> tf.linalg.tridiagonal_solve([[1., 1., 0.], [4., 4., 4.], [0., 1., 1.]], [5., 6., 5.]).numpy().round(3)
     array([1., 1., 1.], dtype=float32)
 
@@ -307,6 +316,9 @@ def tridiagonal_matmul(
 ) -> Tensor:
     """The products of tridiagonal matrices and `rhs` [..., M, N]; see `tridiagonal_solve`.
 
+    `diagonals_format` is "compact" (one tensor [..., 3, n]), "sequence" (three of them) or
+    "matrix".
+
     https://www.tensorflow.org/api_docs/python/tf/linalg/tridiagonal_matmul
 
     >>> print(
@@ -342,6 +354,8 @@ def eigh_tridiagonal(
     `alpha` [n] is the diagonal, `beta` [n - 1] the diagonal above it. `select` is "a" (all), "v"
     (the values in the half-open interval `select_range`) or "i" (the indices from the first to the
     last of `select_range`, both included). All eigenvalues are computed whatever is selected.
+
+    `tol` has no effect.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/eigh_tridiagonal
 

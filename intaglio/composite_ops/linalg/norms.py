@@ -122,6 +122,8 @@ def normalize(
 ) -> tuple[Tensor, Tensor]:
     """(tensor / norm, norm), the norm with the dimensions that it was taken over as 1.
 
+    `ord` is the order of the norm, as in `tf.norm`.
+
     https://www.tensorflow.org/api_docs/python/tf/linalg/normalize
 
     >>> [x.numpy().tolist() for x in tf.linalg.normalize([3.0, 4.0])]
@@ -155,6 +157,8 @@ def matrix_transpose(a: Any, name: str = "matrix_transpose", conjugate: bool = F
     """The tensor with its last two dimensions exchanged.
 
     Raises ValueError if it has fewer than two.
+
+    `conjugate` conjugates the elements as well.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/matrix_transpose
 

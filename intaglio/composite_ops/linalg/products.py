@@ -42,6 +42,10 @@ def matmul(
     transposed and adjoint both, or the shapes do not fit in a graph; InvalidArgumentError
     if they do not fit eagerly.
 
+    `transpose_a` and `transpose_b` transpose an operand, `adjoint_a` and `adjoint_b` conjugate it
+    as well; `output_type` is the dtype of the result of integer operands. `a_is_sparse`,
+    `b_is_sparse`, `grad_a` and `grad_b` have no effect on results.
+
     https://www.tensorflow.org/api_docs/python/tf/linalg/matmul
 
     >>> print(tf.matmul([[1, 2], [3, 4]], [[10], [1]]).numpy())
@@ -66,6 +70,9 @@ def matvec(
     """The product of a matrix `[..., m, k]` and a vector `[..., k]`: `[..., m]`.
 
     Raises as matmul does.
+
+    `transpose_a` transposes the matrix, `adjoint_a` conjugates it as well; `a_is_sparse` and
+    `b_is_sparse` have no effect on results.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/matvec
 

@@ -105,6 +105,8 @@ def confusion_matrix(
     Labels and predictions are vectors of one length; without `num_classes` the largest
     number decides. Raises InvalidArgumentError for negative numbers or too large ones.
 
+    `weights` has a weight for each prediction, 1 by default.
+
     https://www.tensorflow.org/api_docs/python/tf/math/confusion_matrix
 
     >>> print(tf.math.confusion_matrix([0, 1, 1], [0, 1, 0]).numpy())

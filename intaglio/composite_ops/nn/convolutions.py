@@ -266,6 +266,8 @@ def conv2d_transpose(
     `output_shape` is the shape of the result. Raises ValueError in graphs and
     InvalidArgumentError eagerly for shapes that do not fit.
 
+    `padding` is that of the convolution whose gradient it is: "SAME" or "VALID".
+
     https://www.tensorflow.org/api_docs/python/tf/nn/conv2d_transpose
 
     >>> tf.nn.conv2d_transpose(
@@ -302,6 +304,8 @@ def conv1d_transpose(
     name: str | None = None,
 ) -> Tensor:
     """The gradient of conv1d as a function of its own: `filters` are (w, out, in).
+
+    `padding` is that of the convolution whose gradient it is: "SAME" or "VALID".
 
     https://www.tensorflow.org/api_docs/python/tf/nn/conv1d_transpose
 
@@ -354,6 +358,8 @@ def conv3d_transpose(
 ) -> Tensor:
     """The gradient of conv3d as a function of its own: `filters` are (d, h, w, out, in).
 
+    `padding` is that of the convolution whose gradient it is: "SAME" or "VALID".
+
     https://www.tensorflow.org/api_docs/python/tf/nn/conv3d_transpose
 
     >>> tf.nn.conv3d_transpose(
@@ -391,6 +397,8 @@ def conv_transpose(
 
     Their number is that of `output_shape`'s elements less two; raises ValueError for
     another, or if it is unknown.
+
+    `padding` is that of the convolution whose gradient it is: "SAME" or "VALID".
 
     https://www.tensorflow.org/api_docs/python/tf/nn/conv_transpose
 

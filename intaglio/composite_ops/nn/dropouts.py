@@ -52,6 +52,8 @@ def stateless_dropout(
 ) -> Tensor:
     """`dropout` whose choices follow from `seed`, two integers, alone.
 
+    `rng_alg` is the generator: "philox", "threefry" or "auto_select".
+
     https://www.tensorflow.org/api_docs/python/tf/nn/experimental/stateless_dropout
 
     >>> tf.reduce_all(

@@ -310,6 +310,8 @@ def log_poisson_loss(
 
     Both arguments are floating-point tensors of one shape; raises ValueError otherwise.
 
+    `compute_full_loss` adds Stirling's term.
+
     https://www.tensorflow.org/api_docs/python/tf/nn/log_poisson_loss
 
     >>> print(tf.nn.log_poisson_loss([1.0, 2.0], [0.0, 0.5]).numpy().round(4))

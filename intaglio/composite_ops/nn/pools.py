@@ -197,6 +197,8 @@ def max_pool_with_argmax(
 
     Raises ValueError for a data format other than "NHWC".
 
+    With `include_batch_in_index` the index counts through the images of the batch.
+
     https://www.tensorflow.org/api_docs/python/tf/nn/max_pool_with_argmax
 
     >>> [
@@ -357,6 +359,8 @@ def pool(
     `window_shape`, `strides` and `dilations` have an entry for each spatial dimension.
     Raises ValueError for another type or number of dimensions, and for strides together
     with dilations.
+
+    `padding` is "VALID" or "SAME".
 
     https://www.tensorflow.org/api_docs/python/tf/nn/pool
 

@@ -145,6 +145,9 @@ def fixed_unigram_candidate_sampler(
     Frequencies are raised to the power `distortion`. The classes drawn are not TensorFlow's
     for the same seed; their distribution is.
 
+    `vocab_file` is a file whose lines end with a frequency; `num_reserved_ids` classes before are
+    never sampled. `num_shards` and `shard` sample a part of the classes.
+
     https://www.tensorflow.org/api_docs/python/tf/random/fixed_unigram_candidate_sampler
 
     >>> sampled, _, _ = tf.random.fixed_unigram_candidate_sampler(
@@ -298,6 +301,8 @@ def nce_loss(
     `weights` is [num_classes, dim] or a list of parts, `biases` [num_classes], `labels`
     int64 [batch, num_true]. Classes are sampled log-uniformly unless `sampled_values` is given.
 
+    `remove_accidental_hits` leaves out samples that are among the true classes.
+
     https://www.tensorflow.org/api_docs/python/tf/nn/nce_loss
 
     >>> loss = tf.nn.nce_loss(
@@ -339,6 +344,8 @@ def sampled_softmax_loss(
     name: str | None = "sampled_softmax_loss",
 ) -> Tensor:
     """The softmax losses [batch] over the true and some sampled classes; see `nce_loss`.
+
+    `remove_accidental_hits` leaves out samples that are among the true classes.
 
     https://www.tensorflow.org/api_docs/python/tf/nn/sampled_softmax_loss
 

@@ -293,6 +293,8 @@ def compute_average_loss(
     InvalidArgumentError (ValueError in a graph) for shapes that do not fit, RuntimeError without a
     batch size in a strategy's scope outside of its replicas.
 
+    `sample_weight` are the weights.
+
     https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss
 
     >>> print(

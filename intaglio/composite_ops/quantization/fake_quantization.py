@@ -27,6 +27,8 @@ def fake_quant_with_min_max_args(
 
     Raises InvalidArgumentError unless min < max and 2 <= num_bits <= 16.
 
+    With `narrow_range` the lowest of the integers is not used.
+
     >>> tf.quantization.fake_quant_with_min_max_args([0.3, 9.0], 0, 3, num_bits=2).numpy()
     array([0., 3.], dtype=float32)
     """
@@ -47,6 +49,8 @@ def fake_quant_with_min_max_args_gradient(
 ) -> Tensor:
     """The gradient of `fake_quant_with_min_max_args`.
 
+    With `narrow_range` the lowest of the integers is not used.
+
     >>> tf.quantization.fake_quant_with_min_max_args_gradient([1.0, 1.0], [0.3, 9.0], 0, 3).numpy()
     array([1., 0.], dtype=float32)
     """
@@ -65,6 +69,8 @@ def fake_quant_with_min_max_vars(
     name: str | None = None,
 ) -> Tensor:
     """As `fake_quant_with_min_max_args`, with bounds that are scalar tensors and get gradients.
+
+    With `narrow_range` the lowest of the integers is not used.
 
     >>> tf.quantization.fake_quant_with_min_max_vars([0.3, 9.0], 0.0, 3.0, num_bits=2).numpy()
     array([0., 3.], dtype=float32)
@@ -86,6 +92,8 @@ def fake_quant_with_min_max_vars_gradient(
 ) -> Any:
     """The gradients of `fake_quant_with_min_max_vars`, of the inputs and of both bounds.
 
+    With `narrow_range` the lowest of the integers is not used.
+
     >>> found = tf.quantization.fake_quant_with_min_max_vars_gradient([1.0, 2.0], [0.3, 9.0], 0.0, 3.0)
     >>> float(found.backprop_wrt_max)
     2.0
@@ -105,6 +113,8 @@ def fake_quant_with_min_max_vars_per_channel(
     name: str | None = None,
 ) -> Tensor:
     """As `fake_quant_with_min_max_vars`, with bounds for each channel of the last dimension.
+
+    With `narrow_range` the lowest of the integers is not used.
 
     >>> tf.quantization.fake_quant_with_min_max_vars_per_channel(
     ...     [[9.0, 9.0]], [0.0, 0.0], [1.0, 3.0]).numpy()
@@ -126,6 +136,9 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     name: str | None = None,
 ) -> Any:
     """The gradients of `fake_quant_with_min_max_vars_per_channel`.
+
+    `num_bits` is the number of bits of the integers, from 2 to 16. With `narrow_range` the lowest
+    of the integers is not used.
 
     >>> found = tf.quantization.fake_quant_with_min_max_vars_per_channel_gradient(
     ...     [[1.0, 2.0]], [[9.0, 9.0]], [0.0, 0.0], [1.0, 3.0])

@@ -168,6 +168,8 @@ def stateless_parameterized_truncated_normal(
 
     The parameters broadcast to `shape`. float16, float32 and float64.
 
+    `means` and `stddevs` are the parameters of the normal distribution.
+
     https://www.tensorflow.org/api_docs/python/tf/random/stateless_parameterized_truncated_normal
 
     >>> numbers = tf.random.stateless_parameterized_truncated_normal(

@@ -89,6 +89,8 @@ def normal(
     Raises InvalidArgumentError for a negative dimension, TypeError for other dtypes than
     float16, bfloat16, float32 and float64.
 
+    `stddev` is the standard deviation.
+
     >>> tf.random.normal([2, 3]).shape
     TensorShape([2, 3])
     """
@@ -110,6 +112,8 @@ def truncated_normal(
     name: str | None = None,
 ) -> Tensor:
     """Normals, drawn again while more than two standard deviations off the mean.
+
+    `stddev` is the standard deviation.
 
     >>> float(tf.reduce_max(tf.abs(tf.random.truncated_normal([100])))) <= 2.0
     True

@@ -43,6 +43,8 @@ def stateless_uniform(
     Integers with `minval` and `maxval` None cover the dtype's whole range. Raises ValueError
     for a dtype, range or algorithm that does not exist.
 
+    `alg` is the generator: "philox", "threefry" or "auto_select".
+
     >>> tf.random.stateless_uniform([3], seed=[1, 2]).numpy().round(4)
     array([0.8441, 0.192 , 0.9962], dtype=float32)
     """
@@ -93,6 +95,9 @@ def stateless_normal(
 ) -> Tensor:
     """Normals that depend on `seed` (two integers) alone.
 
+    `mean` is the mean. `stddev` is the standard deviation. `alg` is the generator: "philox",
+    "threefry" or "auto_select".
+
     >>> tf.random.stateless_normal([3], seed=[1, 2]).numpy().round(4)
     array([0.5441, 0.2074, 0.0736], dtype=float32)
     """
@@ -115,6 +120,9 @@ def stateless_truncated_normal(
     alg: Any = "auto_select",
 ) -> Tensor:
     """Normals within two standard deviations that depend on `seed` alone.
+
+    `mean` is the mean. `stddev` is the standard deviation. `alg` is the generator: "philox",
+    "threefry" or "auto_select".
 
     >>> tf.random.stateless_truncated_normal([3], seed=[1, 2]).numpy().round(4)
     array([0.5441, 0.2074, 0.0736], dtype=float32)
@@ -152,6 +160,8 @@ def stateless_categorical(
 def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
     """`num` new seeds from one: shape [num, 2], of the seed's dtype.
 
+    `alg` is the generator: "philox", "threefry" or "auto_select".
+
     >>> print(tf.random.split([1, 2], 2).numpy())
     [[1105988140 1738052849]
      [-335576002  370444179]]
@@ -165,6 +175,8 @@ def split(seed: Any, num: Any = 2, alg: Any = "auto_select") -> Tensor:
 @dispatchable
 def fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
     """A new seed from a seed and an integer: shape [2], of the integer's dtype.
+
+    `alg` is the generator: "philox", "threefry" or "auto_select".
 
     >>> print(tf.random.fold_in([1, 2], 3).numpy())
     [1105988140          3]
@@ -180,6 +192,8 @@ def stateless_shuffle(
     value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None
 ) -> Tensor:
     """The value with its first dimension in an order that depends on `seed` alone.
+
+    `alg` is the generator: "philox", "threefry" or "auto_select".
 
     >>> print(tf.random.experimental.stateless_shuffle([1, 2, 3, 4], seed=[1, 2]).numpy())
     [1 4 3 2]

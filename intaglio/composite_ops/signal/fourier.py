@@ -352,6 +352,9 @@ def irfftnd(
 ) -> Tensor:
     """The inverse of `tf.signal.rfftnd`, with the same arguments.
 
+    `fft_length` are the lengths of the transformed axes of the real or result tensor: they are
+    truncated, or padded with zeros. `norm` is "backward", "ortho" or "forward".
+
     >>> tf.signal.irfftnd(tf.ones([2, 3], tf.complex64)).shape
     TensorShape([2, 4])
     """

@@ -41,6 +41,9 @@ def linear_to_mel_weight_matrix(
     Multiply spectrograms [..., frames, num_spectrogram_bins] by it. Raises ValueError for
     edges that are not in order or beyond half the sample rate.
 
+    `sample_rate` is that of the signal, and `lower_edge_hertz` and `upper_edge_hertz` are the
+    bounds of the frequencies.
+
     >>> tf.signal.linear_to_mel_weight_matrix(4, 9).numpy()[2].round(3)
     array([0.   , 0.869, 0.131, 0.   ], dtype=float32)
     """

@@ -46,6 +46,9 @@ def stft(
     it is the power of two that holds a frame. Frames are multiplied by
     `window_fn(frame_length, dtype=dtype)`, unless it is None.
 
+    With `pad_end` the signal is padded with zeros so that every sample begins a frame where one
+    may.
+
     >>> tf.signal.stft(tf.ones([100]), frame_length=16, frame_step=8).shape
     TensorShape([11, 9])
     """
@@ -102,6 +105,9 @@ def inverse_stft(
     """Signals from their short-time Fourier transforms: frames overlapped and added up.
 
     To get the signal back, give `inverse_stft_window_fn(frame_step)` as `window_fn`.
+
+    `fft_length` are the lengths of the transformed axes of the real or result tensor: they are
+    truncated, or padded with zeros.
 
     >>> spectra = tf.signal.stft(tf.ones([64]), 16, 8)
     >>> window = tf.signal.inverse_stft_window_fn(8)
@@ -163,6 +169,9 @@ def mdct(
     `signals` [..., samples] become [..., frames, frame_length // 2]; `frame_length` is a
     multiple of 4. With norm="ortho" the transform is orthonormal.
 
+    `window_fn(length, dtype=)` gives the window, None stands for none. With `pad_end` the signal is
+    padded with zeros so that every sample begins a frame where one may.
+
     >>> tf.signal.mdct(tf.ones([32]), 8).shape
     TensorShape([7, 4])
     """
@@ -188,6 +197,8 @@ def inverse_mdct(
     name: str | None = None,
 ) -> Tensor:
     """Signals from their modified cosine transforms, with the same window and `norm`.
+
+    `window_fn(length, dtype=)` gives the window, None stands for none.
 
     >>> tf.signal.inverse_mdct(tf.signal.mdct(tf.ones([32]), 8)).numpy()[6:9].round(3)
     array([1., 1., 1.], dtype=float32)

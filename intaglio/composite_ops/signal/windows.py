@@ -127,6 +127,8 @@ def kaiser_bessel_derived_window(
 ) -> Tensor:
     """A window of even length whose overlapping squares add up to 1, from a Kaiser window.
 
+    `beta` is the parameter of the Kaiser window.
+
     >>> tf.signal.kaiser_bessel_derived_window(4).numpy().round(3)
     array([0.007, 1.   , 1.   , 0.007], dtype=float32)
     """

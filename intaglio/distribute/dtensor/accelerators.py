@@ -40,6 +40,8 @@ def preferred_device_type() -> str:
 def local_devices(device_type: str, for_client_id: int | None = None) -> list[DeviceSpec]:
     """The devices of a type of this process. Raises ValueError for another process.
 
+    `for_client_id` is 0 or None. Raises ValueError for another.
+
     >>> tf.experimental.dtensor.local_devices("CPU")[0].device_type
     'CPU'
     """
@@ -99,6 +101,8 @@ def job_name() -> str:
 def full_job_name(task_id: int | None = None) -> str:
     """The job with a task, of this process by default. Raises ValueError for another one.
 
+    `task_id` is 0 or None. Raises ValueError for another.
+
     >>> tf.experimental.dtensor.full_job_name()
     'localhost/replica:0/task:0'
     """
@@ -135,6 +139,10 @@ def initialize_accelerator_system(
     """Divides the host into logical devices, if a number is given; returns the type of device.
 
     Raises ValueError for a second call, for devices that there are not, and once devices are in use.
+
+    `device_type` is "CPU" or "GPU", or None for all. `num_logical_cpu_devices` is the number of
+    logical devices; `enable_coordination_service`, `experimental_reset_context` and
+    `experimental_enable_megcore` have no effect.
     """
     if _system.is_initialized:
         raise ValueError(
@@ -176,6 +184,8 @@ shutdown_tpu_system = shutdown_accelerator_system
 def barrier(mesh: Mesh, barrier_name: str | None = None, timeout_in_ms: int | None = None) -> None:
     """Waits until all processes of a mesh are here: there is one.
 
+    `barrier_name` and `timeout_in_ms` have no effect: there is one client.
+
     >>> dtensor = tf.experimental.dtensor
     >>> mesh = dtensor.create_mesh([("x", 1)], devices=["CPU:0"])
     >>> dtensor.barrier(mesh)
@@ -195,6 +205,9 @@ def create_mesh(
     """A mesh of devices of this process, by default all of a type in one dimension, `x`.
 
     Raises ValueError if the number of devices is not the product of the sizes.
+
+    `mesh_dims` are pairs (name, size), or a dict, by default one dimension "x". `device_type` is
+    "CPU" or "GPU", or None for all. `mesh_name` names the mesh; `use_xla_spmd` has no effect.
 
     >>> tf.experimental.dtensor.create_mesh([("batch", 1)], devices=["CPU:0"]).shape()
     [1]
@@ -238,7 +251,11 @@ def create_distributed_mesh(
     device_type: str | None = None,
     use_xla_spmd: bool = False,
 ) -> Mesh:
-    """A mesh of the devices of all processes. Raises ValueError before `initialize_accelerator_system`."""
+    """A mesh of the devices of all processes. Raises ValueError before `initialize_accelerator_system`.
+
+    `local_devices` are the names of the devices of this client. `device_type` is "CPU" or "GPU", or
+    None for all. `mesh_name` names the mesh; `use_xla_spmd` has no effect.
+    """
     if not _system.is_initialized:
         raise ValueError(
             "Accelerators are uninitialized, please run dtensor.initialize_accelerator_system() first."

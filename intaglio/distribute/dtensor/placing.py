@@ -108,6 +108,8 @@ def relayout_like(tensor: Any, layout_tensor: Any, name: str | None = None) -> A
 def copy_to_mesh(tensor: Any, layout: Layout, source_layout: Layout | None = None) -> Any:
     """A tensor of the host, or one with a layout, with a layout of a mesh. Raises InvalidArgumentError.
 
+    `source_layout` has no effect.
+
     >>> dtensor = tf.experimental.dtensor
     >>> mesh = dtensor.create_mesh([("x", 1)], devices=["CPU:0"])
     >>> layout = dtensor.Layout(["x"], mesh)

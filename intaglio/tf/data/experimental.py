@@ -108,6 +108,9 @@ def choose_from_datasets(
 ) -> Dataset:
     """The next element of the dataset whose number is next in `choice_dataset`.
 
+    With `stop_on_empty_dataset` the result ends with the first dataset that ends; else that one is
+    left out.
+
     >>> choices = tf.data.Dataset.from_tensor_slices(tf.constant([1, 0, 1], tf.int64))
     >>> both = [tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)]
     >>> [int(x) for x in tf.data.experimental.choose_from_datasets(both, choices)]
@@ -124,6 +127,9 @@ def sample_from_datasets(
     stop_on_empty_dataset: bool = False,
 ) -> Dataset:
     """Elements of datasets drawn at random with the weights.
+
+    With `stop_on_empty_dataset` the result ends with the first dataset that ends; else that one is
+    left out.
 
     >>> both = [tf.data.Dataset.range(3), tf.data.Dataset.range(10, 13)]
     >>> sampled = tf.data.experimental.sample_from_datasets(both, weights=[1.0, 0.0], seed=1)
@@ -203,6 +209,8 @@ def save(
 ) -> None:
     """Writes the elements to a folder: see `Dataset.save`.
 
+    `compression` is "GZIP" or None; `shard_func` gives the shard of an element.
+
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     tf.data.experimental.save(tf.data.Dataset.range(3), folder)
@@ -219,6 +227,9 @@ def load(
     reader_func: Callable[..., Any] | None = None,
 ) -> Dataset:
     """The elements that `save` wrote: see `Dataset.load`.
+
+    `compression` is that of the files, and `element_spec` the spec of the elements, which is read
+    from the folder by default. `reader_func` combines the datasets of the shards to one.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

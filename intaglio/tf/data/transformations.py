@@ -43,6 +43,8 @@ def enumerate_dataset(start: Any = 0) -> Apply:
 def ignore_errors(log_warning: bool = False) -> Apply:
     """The elements that can be computed.
 
+    `log_warning` warns of every element that is left out.
+
     >>> numbers = tf.data.Dataset.from_tensor_slices([1.0, 0.0, 2.0])
     >>> checked = numbers.map(lambda x: tf.debugging.check_numerics(1.0 / x, "not a number"))
     >>> [float(x) for x in checked.apply(tf.data.experimental.ignore_errors())]
@@ -99,6 +101,8 @@ def group_by_window(
 ) -> Apply:
     """Elements of one key in windows, and of each the dataset that `reduce_func` makes.
 
+    `window_size` is the number of elements of a group, or `window_size_func` gives it by the key.
+
     >>> numbers = tf.data.Dataset.range(6)
     >>> [x.numpy().tolist() for x in numbers.apply(tf.data.experimental.group_by_window(lambda x: x % 2, lambda key, window: window.batch(3), 3))]
     [[0, 2, 4], [1, 3, 5]]
@@ -119,6 +123,10 @@ def bucket_by_sequence_length(
     drop_remainder: bool = False,
 ) -> Apply:
     """Batches of elements of like lengths: see `Dataset.bucket_by_sequence_length`.
+
+    `padded_shapes` and `padding_values` are those of `padded_batch`; `pad_to_bucket_boundary` pads
+    to the bucket's length, `no_padding` not at all; `drop_remainder` leaves out batches that are
+    not full.
 
     >>> numbers = tf.data.Dataset.range(4).map(tf.range)
     >>> buckets = tf.data.experimental.bucket_by_sequence_length(tf.size, [2], [2, 2])
@@ -146,6 +154,9 @@ def map_and_batch(
 ) -> Apply:
     """`map` and `batch` in one.
 
+    `num_parallel_batches` has no effect. `drop_remainder` leaves out a last batch that is not full.
+    `num_parallel_calls` is a hint of the number of threads.
+
     >>> numbers = tf.data.Dataset.range(6)
     >>> [x.numpy().tolist() for x in numbers.apply(tf.data.experimental.map_and_batch(lambda x: 2 * x, 3))]
     [[0, 2, 4], [6, 8, 10]]
@@ -168,6 +179,8 @@ def shuffle_and_repeat(buffer_size: Any, count: Any = None, seed: int | None = N
 def prefetch_to_device(device: str, buffer_size: Any = None) -> Apply:
     """The elements computed ahead; the only device is the host.
 
+    `buffer_size` is the number of elements that are computed ahead.
+
     >>> numbers = tf.data.Dataset.range(6)
     >>> [int(x) for x in numbers.apply(tf.data.experimental.prefetch_to_device("/cpu:0"))]
     [0, 1, 2, 3, 4, 5]
@@ -177,6 +190,8 @@ def prefetch_to_device(device: str, buffer_size: Any = None) -> Apply:
 
 def copy_to_device(target_device: str, source_device: str = "/cpu:0") -> Apply:
     """The elements; the only device is the host.
+
+    `source_device` has no effect.
 
     >>> numbers = tf.data.Dataset.range(6)
     >>> [int(x) for x in numbers.apply(tf.data.experimental.copy_to_device("/cpu:0"))]
@@ -194,6 +209,9 @@ def parallel_interleave(
     prefetch_input_elements: Any = None,
 ) -> Apply:
     """The elements of `cycle_length` datasets interleaved, computed on as many threads.
+
+    `block_length` elements of an input follow each other; `sloppy` allows for another order;
+    `buffer_output_elements` and `prefetch_input_elements` have no effect.
 
     >>> numbers = tf.data.Dataset.range(2)
     >>> pairs = tf.data.experimental.parallel_interleave(lambda x: tf.data.Dataset.range(2 * x, 2 * x + 2), 2)
@@ -213,6 +231,8 @@ def rejection_resample(
 ) -> Apply:
     """(class, element) pairs, some left out, so that classes have the distribution `target_dist`.
 
+    `initial_dist` is the distribution of the classes, which is estimated by default.
+
     >>> numbers = tf.data.Dataset.from_tensor_slices([0, 0, 0, 1] * 10)
     >>> even = tf.data.experimental.rejection_resample(lambda x: x, [0.0, 1.0], seed=1)
     >>> {int(x) for _, x in numbers.apply(even)}
@@ -225,6 +245,9 @@ def dense_to_ragged_batch(
     batch_size: Any, drop_remainder: bool = False, row_splits_dtype: Any = int64
 ) -> Apply:
     """Batches of elements of different shapes as ragged tensors.
+
+    `drop_remainder` leaves out a last batch that is not full. Row splits are of `row_splits_dtype`,
+    int32 or int64.
 
     >>> numbers = tf.data.Dataset.range(3).map(tf.range)
     >>> [x.to_list() for x in numbers.apply(tf.data.experimental.dense_to_ragged_batch(3))]
@@ -247,6 +270,8 @@ def dense_to_sparse_batch(batch_size: Any, row_shape: Any) -> Apply:
 def pad_to_cardinality(cardinality: Any, mask_key: str = "valid") -> Apply:
     """Dicts with a mask, and zeros behind the last up to `cardinality` of them.
 
+    `mask_key` is the key of the mask, which is False for padding.
+
     >>> numbers = tf.data.Dataset.from_tensor_slices({"x": [1, 2]})
     >>> padded = numbers.apply(tf.data.experimental.pad_to_cardinality(3))
     >>> [(int(e["x"]), bool(e["valid"])) for e in padded]
@@ -262,6 +287,9 @@ def snapshot(
     shard_func: Callable[..., Any] | None = None,
 ) -> Apply:
     """The elements, written to a folder once and read from there afterwards.
+
+    `compression` is "AUTO", "GZIP" or None; `shard_func` gives the shard of an element, and
+    `reader_func` combines the datasets of the shards to one.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:

@@ -42,6 +42,8 @@ def decode_compressed(bytes: Any, compression_type: str = "", name: str | None =
 
     Raises DataLossError for damaged data, InvalidArgumentError for another compression.
 
+    `compression_type` is "" (none), "ZLIB" or "GZIP".
+
     >>> import zlib
     >>> tf.io.decode_compressed([zlib.compress(b"text")], "ZLIB").numpy()
     array([b'text'], dtype=object)

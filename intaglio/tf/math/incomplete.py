@@ -64,6 +64,9 @@ def approx_max_k(
 ) -> Any:
     """(values, indices) of the `k` greatest numbers along a dimension: here exactly those.
 
+    `reduction_dimension` is the axis; `recall_target`, `reduction_input_size_override` and
+    `aggregate_to_topk` are hints for approximate algorithms: results are exact.
+
     >>> tf.math.approx_max_k([1., 5., 3.], 2)[0].numpy()
     array([5., 3.], dtype=float32)
 
@@ -92,6 +95,9 @@ def approx_min_k(
     name: str | None = None,
 ) -> Any:
     """(values, indices) of the `k` least numbers along a dimension: here exactly those.
+
+    `reduction_dimension` is the axis; `recall_target`, `reduction_input_size_override` and
+    `aggregate_to_topk` are hints for approximate algorithms: results are exact.
 
     https://www.tensorflow.org/api_docs/python/tf/math/approx_min_k
 
@@ -122,6 +128,10 @@ def approx_top_k(
     name: str | None = None,
 ) -> Any:
     """(values, indices) of the `k` greatest, or least, numbers along a dimension: exactly those.
+
+    `reduction_dimension` is the axis; `recall_target`, `reduction_input_size_override` and
+    `aggregate_to_topk` are hints for approximate algorithms: results are exact. With `is_max_k`
+    False they are the smallest.
 
     https://www.tensorflow.org/api_docs/python/tf/approx_top_k
 

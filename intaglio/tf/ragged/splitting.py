@@ -19,6 +19,8 @@ def split(input: Any, sep: Any = None, maxsplit: int = -1, name: str | None = No
     `maxsplit` is the most cuts for each string. A scalar gives a vector. Raises TypeError
     for what are no strings.
 
+    `sep` is the separator; None is white space.
+
     https://www.tensorflow.org/api_docs/python/tf/strings/split
 
     >>> tf.strings.split(["a b", "c"])

@@ -29,6 +29,10 @@ def unicode_decode(
 ) -> Any:
     """The code points of texts in an encoding.
 
+    `errors` says what is done with invalid input: "strict" raises InvalidArgumentError, "ignore"
+    drops it, "replace" puts the code point `replacement_char` in its position. With
+    `replace_control_characters` so are the control characters up to U+001F.
+
     https://www.tensorflow.org/api_docs/python/tf/strings/unicode_decode
 
     >>> tf.strings.unicode_decode(["ab", "c"], "UTF-8")
@@ -50,6 +54,10 @@ def unicode_decode_with_offsets(
 ) -> Any:
     """The code points of texts in an encoding, and the byte at which each begins.
 
+    `errors` says what is done with invalid input: "strict" raises InvalidArgumentError, "ignore"
+    drops it, "replace" puts the code point `replacement_char` in its position. With
+    `replace_control_characters` so are the control characters up to U+001F.
+
     https://www.tensorflow.org/api_docs/python/tf/strings/unicode_decode_with_offsets
 
     >>> tf.strings.unicode_decode_with_offsets(["ab"], "UTF-8")[1]
@@ -70,6 +78,9 @@ def unicode_split(
 ) -> Any:
     """The characters of texts in an encoding, each as a string.
 
+    `errors` says what is done with invalid input: "strict" raises InvalidArgumentError, "ignore"
+    drops it, "replace" puts the code point `replacement_char` in its position.
+
     https://www.tensorflow.org/api_docs/python/tf/strings/unicode_split
 
     >>> tf.strings.unicode_split(["ab", "c"], "UTF-8")
@@ -87,6 +98,9 @@ def unicode_split_with_offsets(
     name: str | None = None,
 ) -> Any:
     """The characters of texts in an encoding, and the byte at which each begins.
+
+    `errors` says what is done with invalid input: "strict" raises InvalidArgumentError, "ignore"
+    drops it, "replace" puts the code point `replacement_char` in its position.
 
     https://www.tensorflow.org/api_docs/python/tf/strings/unicode_split_with_offsets
 
@@ -107,6 +121,9 @@ def unicode_encode(
     """Texts in UTF-8, UTF-16-BE or UTF-32-BE of the code points in the innermost rows.
 
     Raises ValueError for a scalar.
+
+    `errors` says what is done with invalid input: "strict" raises InvalidArgumentError, "ignore"
+    drops it, "replace" puts the code point `replacement_char` in its position.
 
     https://www.tensorflow.org/api_docs/python/tf/strings/unicode_encode
 

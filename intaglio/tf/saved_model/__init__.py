@@ -54,6 +54,8 @@ def save(
       AssertionError: inside a traced function, or a signature uses an untracked variable.
       KeyError: a function uses a variable that no attribute leads to.
 
+    `options` is a `tf.saved_model.SaveOptions`.
+
     >>> import tempfile
     >>> module = tf.Module()
     >>> module.v = tf.Variable(3.0)
@@ -77,6 +79,8 @@ def load(export_dir: str, tags: Any = None, options: LoadOptions | None = None) 
       ValueError: `tags` are not those of the model, or its files contradict themselves.
       DataLossError: (tf.errors) the files of its variables are damaged.
       NotImplementedError: the model was saved by TensorFlow 1, or as text.
+
+    `options` is a `tf.saved_model.LoadOptions`.
 
     >>> import tempfile
     >>> module = tf.Module()
