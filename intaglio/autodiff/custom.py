@@ -10,6 +10,7 @@ import inspect
 import itertools
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from types import MethodType
 from typing import Any
 
 from intaglio.autodiff.gradient_tape import GradientTape
@@ -62,6 +63,8 @@ class _WithGradient:
         return _WithGradient(self._function.__get__(instance, owner))
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if args and isinstance(args[0], type):  # from Python 3.13 on classmethod does not bind it
+            return _WithGradient(MethodType(self._function, args[0]))(*args[1:], **kwargs)
         level = door.level()
         if level.eager:
             return _eagerly(level, self._function, args, kwargs)
