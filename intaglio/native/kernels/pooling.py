@@ -40,7 +40,8 @@ def _maximum(k: Sliding) -> None:
 
 
 def _maximum_gradient(k: Sliding) -> None:
-    """Each window's gradient at its first maximum; inputs: images, maxima, gradients."""
+    """Each window's gradient at its first maximum, or first element if none is above the lowest number;
+    inputs: images, maxima, gradients."""
     images, maxima, gradients = (k.pointer("%ins", i) for i in range(3))
     out, code = k.pointer("%outs", 0), k.code
     with code.loop("%from", "%to") as number:
@@ -57,7 +58,26 @@ def _maximum_gradient(k: Sliding) -> None:
                 _add(k, k.pixel(result, row, column, c), slope, hit)
                 return code.let(f"xor {k.test} {free}, {hit}")
 
-            k.over(down, across, k.test, mask, window)
+            lost = _lost(k, k.over(down, across, k.test, mask, window), most)
+            pairs = [code.integer("icmp slt", w.first, w.last) for w in (down, across)]
+            with code.when(code.let(f"and i1 {pairs[0]}, {pairs[1]}")), code.when(_any(k, lost)):
+                row, column = (
+                    k.at(w.start, w.first, axis) for w, axis in ((down, "y"), (across, "x"))
+                )
+                _add(k, k.pixel(result, row, column, c), slope, lost)
+
+
+def _lost(k: Sliding, free: str, most: str) -> str:
+    """The lanes of windows without a maximum: all elements are NaN or -inf, which the search passes over."""
+    lowest = literal(np.finfo(np.float32).min, FLOAT)
+    none = k.code.let(f"fcmp oeq {k.vector} {most}, splat (float {lowest})")
+    return k.code.let(f"and {k.test} {free}, {none}")
+
+
+def _any(k: Sliding, lanes: str) -> str:
+    """Whether any lane is set."""
+    name = f"llvm.vector.reduce.or.v{k.tiles.lanes}i1"
+    return k.code.call("i1", name, (k.test, lanes))
 
 
 def _squares(
@@ -151,7 +171,7 @@ def _square_gradient(k: Sliding, relu: bool = False) -> None:
                 f"select {k.test} {open_}, {k.vector} splat (float 1.0), {k.vector} zeroinitializer"
             )
             slope = code.let(f"fmul {k.vector} {slope}, {share}")
-        free, total = "splat (i1 true)", "zeroinitializer"
+        free, total = mask or "splat (i1 true)", "zeroinitializer"
         for pointer in pointers:
             seen = k.tiles.read(code, pointer, mask)
             hit = code.let(f"fcmp oeq {k.vector} {seen}, {most}")
@@ -162,6 +182,10 @@ def _square_gradient(k: Sliding, relu: bool = False) -> None:
             k.tiles.write(code, value, code.at("i8", pointer, away), mask)
             free = code.let(f"xor {k.test} {free}, {hit}")
             total = code.let(f"fadd {k.vector} {total}, {value}")
+        if not relu:  # which is zero there
+            lost = _lost(k, free, most)
+            with code.when(_any(k, lost)):
+                k.tiles.write(code, slope, code.at("i8", pointers[0], away), lost)
         if relu:
             sum_ = code.at("float", k.tiles.step(code, sums, number, channels), c)
             before = k.tiles.read(code, sum_, mask)

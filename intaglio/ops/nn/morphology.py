@@ -13,6 +13,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.math.summation import add_reduce
 from intaglio.ops.nn import windows
+from intaglio.ops.nn.pooling_kernels import least_finite
 
 ATTRS = "strides: list(int), rates: list(int), padding: str"
 
@@ -69,12 +70,13 @@ def _best(input: Any, filter: Any, plan: Any) -> tuple[Any, Any]:
     padded = _padded(input, plan)
     inside = _padded(np.zeros(input.shape, np.float32), plan) == 0
     shape = (len(input), plan[0].out, plan[1].out, input.shape[3])
-    best, which = np.zeros(shape, input.dtype), np.full(shape, -1)
+    # As in TensorFlow the search begins at the least finite number and passes over NaN.
+    best, which = np.full(shape, least_finite(input.dtype)), np.full(shape, -1)
     for i, j, total in _sums(padded, filter, plan):
         seen = inside[:, plan[0].slice_of(i), plan[1].slice_of(j)]
-        better = seen & ((which < 0) | (total > best))
+        better = seen & (total > best)
         best = np.where(better, total, best)
-        which = np.where(better, i * filter.shape[1] + j, which)
+        which = np.where(better | (seen & (which < 0)), i * filter.shape[1] + j, which)
     return best, which
 
 

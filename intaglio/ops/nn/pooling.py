@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import FLOATING, INDEX, REAL, DType
+from intaglio.base.dtypes import FLOATING, INDEX, REAL, DType, float32
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
-from intaglio.ops.families import shape_of, spec_of
+from intaglio.ops.families import constant, shape_of, spec_of
 from intaglio.ops.nn import pooling_kernels as kernels
 from intaglio.ops.nn import windows
 
@@ -75,8 +75,21 @@ class MaxPool(Op):
         along = kernels.plan(input.shape, **attrs)
         return kernels.maximum(input, along)
 
+    def native(self, input, **attrs: Any) -> Any:
+        if not _is_short(input.dtype):
+            return NotImplemented
+        # The search begins at the least number of the dtype, which is another one in float32.
+        pooled = raw.MaxPool(raw.Cast(input, DstT=float32), **attrs)
+        least = constant(kernels.least_finite(input.dtype.numpy), input)
+        return raw.Maximum(raw.Cast(pooled, DstT=input.dtype), least)
+
     def gradient(self, input, output, doutput, **attrs: Any) -> Any:
         return raw.MaxPoolGrad(input, output, doutput, **attrs)
+
+
+def _is_short(dtype: DType) -> bool:
+    """Whether numbers are computed as float32 in compiled functions."""
+    return dtype.is_floating and dtype.size == 2
 
 
 @op
@@ -96,6 +109,14 @@ class MaxPoolGrad(Op):
         along = kernels.plan(orig_input.shape, **attrs)
         _check_pooled(orig_output, along)
         return kernels.maximum_gradient(orig_input, orig_output, grad, along)
+
+    def native(self, orig_input, orig_output, grad, **attrs: Any) -> Any:
+        if not _is_short(grad.dtype):
+            return NotImplemented
+        x, y, d = (raw.Cast(t, DstT=float32) for t in (orig_input, orig_output, grad))
+        least = constant(kernels.least_finite(grad.dtype.numpy), grad)
+        y = raw.SelectV2(raw.Equal(orig_output, least), kernels.least_finite(float32.numpy), y)
+        return raw.Cast(raw.MaxPoolGrad(x, y, d, **attrs), DstT=grad.dtype)
 
     def gradient(
         self, orig_input, orig_output, doutput, padding, explicit_paddings, **attrs: Any
@@ -181,7 +202,7 @@ class MaxPool3DGrad(Op):
         _check_gradient(grad, orig_output)
         along = kernels.plan(orig_input.shape, **attrs)
         _check_pooled(orig_output, along)
-        return kernels.maximum_gradient(orig_input, orig_output, grad, along)
+        return kernels.maximum_gradient(orig_input, orig_output, grad, along, always=False)
 
     def gradient(self, orig_input, orig_output, doutput, **attrs: Any) -> Any:
         return (
@@ -309,9 +330,8 @@ class MaxPoolWithArgmax(Op):
         if not input.size:
             raise invalid_argument(f"tensor_in must not be empty, its shape is {list(input.shape)}")
         along = kernels.plan(input.shape, ksize, strides, padding)
-        output = kernels.maximum(input, along)
         positions = _flat_positions(input.shape, include_batch_in_index)
-        found = kernels.at_maxima(input, output, positions, along)
+        output, found = kernels.first_maxima(input, positions, along)
         return output, found.astype(Targmax.numpy, copy=False)
 
     def gradient(

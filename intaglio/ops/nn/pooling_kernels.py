@@ -125,14 +125,14 @@ def maximum(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
         return run(x)
     full = padded(x, along, lowest(x.dtype))
     # As in TensorFlow the search begins at the least finite number and passes over NaN.
-    result = np.full_like(x, _least_finite(x.dtype), order="C", shape=outs(along))
+    result = np.full_like(x, least_finite(x.dtype), order="C", shape=outs(along))
     for slices in inner_taps(along):
         np.fmax(result, full[slices], out=result)
     return result
 
 
 @functools.lru_cache(maxsize=64)
-def _least_finite(dtype: np.dtype[Any]) -> Any:
+def least_finite(dtype: np.dtype[Any]) -> Any:
     if dtype.kind in "iu":
         return dtype.type(np.iinfo(dtype).min)
     return dtype.type(ml_dtypes.finfo(dtype).min)
@@ -155,9 +155,13 @@ def _first_hits(
 
 
 def maximum_gradient(
-    x: np.ndarray, y: np.ndarray, d: np.ndarray, along: Sequence[Axis]
+    x: np.ndarray, y: np.ndarray, d: np.ndarray, along: Sequence[Axis], always: bool = True
 ) -> np.ndarray:
-    """Each window's gradient goes to its first maximum."""
+    """Each window's gradient goes to its first maximum.
+
+    Where all elements are NaN or -inf, which the search passes over, it goes to the first one, or nowhere
+    unless `always`.
+    """
     run = select_kernel("maximum gradient", d.dtype, _work(along), tuple(along))
     if run is not None and x.dtype == y.dtype == d.dtype:
         return run(x, y, d)
@@ -171,7 +175,39 @@ def maximum_gradient(
                 np.copyto(part, d, where=hit)
             else:
                 np.add(part, d, out=part, where=hit)
+        if always and x.dtype.kind not in "iu":
+            _to_first_elements(result, x, y, d, along)
     return np.ascontiguousarray(result[inside(along)])
+
+
+def _to_first_elements(
+    result: np.ndarray, x: np.ndarray, y: np.ndarray, d: np.ndarray, along: Sequence[Axis]
+) -> None:
+    """Adds the gradients of windows without a maximum to their first elements inside the array."""
+    for window in map(tuple, np.argwhere(y == least_finite(y.dtype))):
+        starts = [max(i * a.stride - a.before, 0) for i, a in zip(window, along, strict=True)]
+        stops = [i * a.stride - a.before + a.window for i, a in zip(window, along, strict=True)]
+        seen = x[tuple([slice(*ends) for ends in zip(starts, stops, strict=True)])]
+        if seen.size and not (seen == y[window]).any():
+            result[tuple([s + a.before for s, a in zip(starts, along, strict=True)])] += d[window]
+
+
+def first_maxima(
+    x: np.ndarray, positions: np.ndarray, along: Sequence[Axis]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The maximum of every window and its element of `positions`, by a search that begins at the first element
+    inside the array and goes on to greater ones: NaN is found there only."""
+    full = padded(x, along, lowest(x.dtype))
+    inside_ = padded(np.ones(x.shape, bool), along, False)
+    indices = padded(positions, along, 0)
+    result, index = np.zeros(outs(along), x.dtype), np.zeros(outs(along), positions.dtype)
+    unset = np.ones(outs(along), bool)
+    for slices in inner_taps(along):
+        greater = inside_[slices] & (unset | (full[slices] > result))
+        np.copyto(result, full[slices], where=greater)
+        np.copyto(index, indices[slices], where=greater)
+        unset &= ~inside_[slices]
+    return result, index
 
 
 def at_maxima(x: np.ndarray, y: np.ndarray, d: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
