@@ -121,7 +121,10 @@ class List:
             found = self.of_elements(known)
         if not found.capacity:
             return jnp.zeros(found.buffer.shape[1:], found.buffer.dtype)
-        return lax.dynamic_index_in_dim(found.buffer, jnp.asarray(index), keepdims=False)
+        row = lax.dynamic_slice_in_dim(
+            found.buffer, jnp.asarray(index), 1, allow_negative_indices=False
+        )
+        return lax.squeeze(row, (0,))
 
     def with_item(self, index: Any, item: Any, resize: bool = False) -> List:
         """The list with another element."""
@@ -132,7 +135,9 @@ class List:
             if int(index) >= found.size:
                 found = found.reserved(int(index) + 1).like(size=int(index) + 1)
         value = jnp.asarray(item)[None]
-        buffer = lax.dynamic_update_slice_in_dim(found.buffer, value, jnp.asarray(index), 0)
+        buffer = lax.dynamic_update_slice_in_dim(
+            found.buffer, value, jnp.asarray(index), 0, allow_negative_indices=False
+        )
         return found.like(buffer=buffer)
 
     def pushed(self, item: Any) -> List:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import jax
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -61,3 +62,26 @@ def test_no_index_of_elements_is_in_the_program():
         text = gradient.experimental_get_compiler_ir(x)("stablehlo")
     assert "scatter" not in text and "stablehlo.pad" in text
     assert jax.default_backend()
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "bool", "complex64", "bfloat16"])
+@pytest.mark.parametrize("indices", [[0, 3, 1], [[2], [1]], 2, [], [-1, -5, 7]])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+def test_a_gather_takes_the_nearest_of_indices_out_of_range(dtype, indices, axis):
+    numbers = np.arange(24).reshape(4, 2, 3)
+    x = tf.cast(numbers, dtype)
+    v = tf.Variable(x)
+    for kind in ("int32", "int64"):
+        index = tf.constant(indices, kind)
+
+        @tf.function(jit_compile=True)
+        def gather(i):
+            return tf.gather(x, i, axis=axis), tf.gather(v, i)
+
+        with intaglio.backend("xla"):
+            results = gather(index)
+        for found, along in zip(results, (axis, 0), strict=True):
+            inside = np.clip(index.numpy(), 0, numbers.shape[along] - 1)
+            wanted = np.take(x.numpy(), inside, along)
+            assert found.dtype == x.dtype
+            np.testing.assert_array_equal(found, wanted)

@@ -82,11 +82,27 @@ def _gather(params, indices, axis, batch_dims) -> Any:
     where = int(known(axis, "the axis of a gather")) % max(params.ndim, 1)
     if batch_dims:
         raise Untraceable("a gather of batches")
-    if target.is_host():
-        index = jnp.where(jnp.asarray(indices) < 0, 0, indices)
-        return jnp.take(params, index, where, mode="clip")
-    index = _beyond_if_negative(indices, params.shape[where])
-    return jnp.take(params, index, where, mode="fill", fill_value=0)
+    return _taken(jnp.asarray(params), indices, where)
+
+
+@xla(raw.ResourceGather)
+def _gather_of_variable(resource, indices, batch_dims, evaluator) -> Any:
+    if batch_dims or not hasattr(resource, "key"):
+        raise Untraceable("a gather of batches, or of what is no variable")
+    return _taken(evaluator.state.read(resource.key), indices, 0)
+
+
+def _taken(params: Any, indices: Any, axis: int) -> Any:
+    """The slices along an axis; for an index out of range the nearest one, on accelerators 0."""
+    size = params.shape[axis]
+    if not target.is_host():
+        index = _beyond_if_negative(indices, size)
+        return jnp.take(params, index, axis, mode="fill", fill_value=0)
+    if not size:
+        return jnp.take(params, indices, axis, mode="clip")
+    # XLA's gather clamps indices by itself.
+    rows = params.at[(*(slice(None),) * axis, jnp.asarray(indices))]
+    return rows.get(mode="promise_in_bounds", wrap_negative_indices=False)
 
 
 @xla(raw.GatherNd)
@@ -116,7 +132,8 @@ def _slice(input, begin, size) -> Any:
         return lax.slice(jnp.asarray(input), begin.tolist(), [int(e) for e in ends])
     if (lengths < 0).any():
         raise Untraceable("a slice to the end from where the program computes")
-    return lax.dynamic_slice(input, [begin[i] for i in range(input.ndim)], lengths.tolist())
+    first = [begin[i] for i in range(input.ndim)]
+    return lax.dynamic_slice(input, first, lengths.tolist(), allow_negative_indices=False)
 
 
 class _Ends:
@@ -187,12 +204,10 @@ def _slicer(rank: int, sizes: Any, ends: _Ends, masks: tuple[int, ...]) -> Any:
 
 def _indexed(x: Any, axis: int, ends: _Ends, at: int) -> Any:
     index = ends.known(0, at)
-    if index is None:
-        index = ends.traced(0, at)
-        index = jnp.where(index < 0, index + x.shape[axis], index)
-    elif index < 0:
-        index += x.shape[axis]
-    return lax.dynamic_index_in_dim(x, jnp.asarray(index), axis, keepdims=False)
+    if index is None:  # negative ones count from the end
+        return lax.dynamic_index_in_dim(x, jnp.asarray(ends.traced(0, at)), axis, keepdims=False)
+    index += x.shape[axis] if index < 0 else 0
+    return lax.index_in_dim(x, index, axis, keepdims=False)
 
 
 def _part(x: Any, axis: int, ends: _Ends, at: int, full: tuple[int, int], size: int | None) -> Any:
@@ -204,9 +219,7 @@ def _part(x: Any, axis: int, ends: _Ends, at: int, full: tuple[int, int], size: 
         raise Untraceable("the size of a slice must be known when the program is compiled")
     if full[0] or begin == 0:
         return lax.slice_in_dim(x, 0, size, axis=axis)
-    start = ends.traced(0, at)
-    start = jnp.where(start < 0, start + x.shape[axis], start)
-    return lax.dynamic_slice_in_dim(x, start, size, axis)
+    return lax.dynamic_slice_in_dim(x, ends.traced(0, at), size, axis)
 
 
 @xla(raw.StridedSlice)
