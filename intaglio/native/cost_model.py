@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from intaglio.base import shapes
 from intaglio.base.dtypes import variant
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
@@ -30,22 +31,27 @@ PER_CHEAP_OP = 4e-7
 # that are lists; for access to variables that it writes: to any, and to each.
 PER_CALL, PER_OPERAND, PER_RESULT, PER_LIST = 4e-7, 5e-8, 1.5e-7, 3e-6
 PER_ACCESS, PER_WRITTEN = 2e-6, 1e-6
-# Seconds of the compiler for a graph, and for an op in it.
-PER_GRAPH, PER_COMPILED = 8e-2, 3e-4
+# Seconds of the compiler for a graph, and for an op in it that is neither a constant nor free.
+PER_GRAPH, PER_COMPILED = 8e-2, 4e-4
 # The assumed trip count of a loop where it does not follow from the graph: typical, and cautious.
 UNKNOWN_TRIP_COUNT_ESTIMATE, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE = 16, 3
 
 
 def compiler_seconds(graph: Graph) -> float:
-    """The estimated seconds of the compiler for a graph."""
-    nodes = len(graph.nodes) + sum([len(g.nodes) for g in walk.nested(graph)])
-    return PER_GRAPH + PER_COMPILED * nodes
+    """The estimated seconds of the compiler for a graph, before or after it is optimised.
+
+    Half of the nodes of a graph as it was traced are constants, such as the bounds of slices.
+    """
+    nodes = [n for g in (*walk.nested(graph), graph) for n in g.nodes]
+    return PER_GRAPH + PER_COMPILED * sum([bool(n.inputs) and not n.op.free for n in nodes])
 
 
 def interpreted_seconds(
-    graph: Graph, unknown_trip_count: int = UNKNOWN_TRIP_COUNT_ESTIMATE
+    graph: Graph,
+    unknown_trip_count: int = UNKNOWN_TRIP_COUNT_ESTIMATE,
+    counts: Callable[[Node], bool] = lambda node: True,
 ) -> float:
-    """The estimated seconds of an interpreted call; all branches count."""
+    """The estimated seconds of an interpreted call; all branches count, and of other nodes those that `counts` names."""
     known: dict[int, float] = {}
 
     def seconds(part: Graph) -> float:
@@ -56,13 +62,27 @@ def interpreted_seconds(
 
     def of_node(node: Node) -> float:
         if not node.op.has_graphs:
-            return PER_OP + _kernel_seconds(node)
+            return PER_OP + _kernel_seconds(node) if counts(node) else 0.0
         inside = sum([seconds(g) for g in walk.attached(node)])
         if node.op.control_flow == "loop":
             inside *= node.attrs.get(KNOWN_TRIP_COUNT, unknown_trip_count)
         return PER_OP + inside
 
     return seconds(graph)
+
+
+def replaceable_seconds(graph: Graph) -> float:
+    """The least estimated seconds of an interpreted call that native code may save.
+
+    Shapes that depend on data have no native code; open ones of inputs are known when the graph is compiled.
+    """
+    if not all([shapes.known(v.dims) for v in graph.inputs]):
+        return interpreted_seconds(graph, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE)
+    return interpreted_seconds(graph, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE, _has_known_shapes)
+
+
+def _has_known_shapes(node: Node) -> bool:
+    return all([shapes.known(v.dims) for v in (*node.inputs, *node.outputs)])
 
 
 def call_seconds(node: Node) -> float:

@@ -28,9 +28,9 @@ from intaglio.native import fallback, first_call
 from intaglio.native.analysis.exactness import keeps_bits
 from intaglio.native.cost_model import (
     PER_GRAPH,
-    UNKNOWN_TRIP_COUNT_LOW_ESTIMATE,
     compiler_seconds,
     interpreted_seconds,
+    replaceable_seconds,
 )
 from intaglio.runtime.call_state import streams
 
@@ -73,9 +73,8 @@ def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
 
 
 def is_profitable(graph: Graph) -> bool:
-    """Whether compiling a graph takes no longer than some interpreted calls of it."""
-    seconds = interpreted_seconds(graph, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE)
-    most = MAX_BREAK_EVEN_CALLS * seconds
+    """Whether compiling a graph takes no longer than what code may save of some interpreted calls of it."""
+    most = MAX_BREAK_EVEN_CALLS * replaceable_seconds(graph)
     return most >= PER_GRAPH and most >= compiler_seconds(graph)
 
 
