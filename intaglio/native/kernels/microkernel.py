@@ -102,6 +102,14 @@ class Tiles:
         name = f"llvm.get.active.lane.mask.v{self.lanes}i1.i64"
         return code.call(self.test, name, ("i64", first), ("i64", count))
 
+    def vectors(self, code: Code, count: str, body: Callable[[str, str], None]) -> None:
+        """Calls `body(first, mask)` for whole vectors, without mask, and for the remainder."""
+        whole = code.integer("mul", code.integer("sdiv", count, self.lanes), self.lanes)
+        with code.loop("0", whole, self.lanes) as index:
+            body(index, "")
+        with code.when(code.integer("icmp slt", whole, count)):
+            body(whole, self.mask(code, whole, count))
+
     def read(self, code: Code, pointer: str, mask: str) -> str:
         """Loads a vector; with a mask only the lanes it allows, zeros elsewhere."""
         stored, vector = self.stored, f"<{self.lanes} x {self.stored.llvm}>"

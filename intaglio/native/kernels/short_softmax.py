@@ -45,13 +45,8 @@ class ShortRows:
     def write(self, body: Callable[[ShortRows, _Step], None]) -> Code:
         """The function, whose body computes one vector of rows."""
         code = self.code
-        count = code.integer("sub", "%to", "%from")
-        rest = code.integer("srem", count, self.lanes)
-        middle = code.integer("sub", "%to", rest)
-        for start, stop, masked in (("%from", middle, False), (middle, "%to", True)):
-            with code.loop(start, stop, self.lanes) as row:
-                mask = self.memory.mask(row, "%to") if masked else ""
-                body(self, _Step(row, code.integer("mul", row, self.classes), mask))
+        for row, mask in self.memory.vectors("%from", "%to"):
+            body(self, _Step(row, code.integer("mul", row, self.classes), mask))
         code.do("ret void")
         return code
 

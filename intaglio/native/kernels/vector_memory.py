@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import BOOL, Kind
 
@@ -24,6 +26,18 @@ class VectorMemory:
         """The lanes before `stop` of a vector whose first lane has the index `first`."""
         name = f"llvm.get.active.lane.mask.v{self.lanes}i1.i64"
         return self.code.call(self.test, name, ("i64", first), ("i64", stop))
+
+    def vectors(self, start: str, stop: str) -> Generator[tuple[str, str]]:
+        """For each vector of indices of a range: the first one, and the mask.
+
+        The body is emitted twice: for whole vectors, whose mask is "", and for the remainder.
+        """
+        code = self.code
+        rest = code.integer("srem", code.integer("sub", stop, start), self.lanes)
+        middle = code.integer("sub", stop, rest)
+        for first, last, masked in ((start, middle, False), (middle, stop, True)):
+            with code.loop(first, last, self.lanes) as index:
+                yield index, self.mask(index, stop) if masked else ""
 
     def splat(self, kind: Kind, pointer: str) -> str:
         """The element at a pointer in every lane."""

@@ -120,12 +120,7 @@ class Sliding:
     def vectors(self, body: Callable[[str, str], None]) -> None:
         """Calls `body(first, mask)` for whole vectors of channels, without mask, and for the
         remainder."""
-        code, lanes, channels = self.code, self.tiles.lanes, self.dims["channels"]
-        whole = code.integer("mul", code.integer("sdiv", channels, lanes), lanes)
-        with code.loop("0", whole, lanes) as c:
-            body(c, "")
-        with code.when(code.integer("icmp slt", whole, channels)):
-            body(whole, self.tiles.mask(code, whole, channels))
+        self.tiles.vectors(self.code, self.dims["channels"], body)
 
     def reach(self, at: str, axis: str) -> Window:
         """The window of output `at` along an axis."""

@@ -252,7 +252,7 @@ class WinogradBuilder(Blocks):
                 pixels = [convolution.clamped(code, tiles, value, low) for value in pixels]
                 self.results(code, dims, pixels, tile, pointers, c, mask)
 
-            self.vectors(code, "%count", transformed)
+            self.tiles.vectors(code, "%count", transformed)
 
         out = self.at(code, code.load("ptr", "%outs", 8), "%column")
         self.walk(code, out, dims, "out_", side, "%scrap", body)

@@ -98,14 +98,6 @@ class Blocks:
 
     # -- columns -----------------------------------------------------------------------
 
-    def vectors(self, code: Code, count: str, body: Callable[[str, str], None]) -> None:
-        """Calls `body(first, mask)` for whole vectors, without mask, and for the remainder."""
-        whole = code.integer("mul", code.integer("sdiv", count, self.lanes), self.lanes)
-        with code.loop("0", whole, self.lanes) as index:
-            body(index, "")
-        with code.when(code.integer("icmp slt", whole, count)):
-            body(whole, self.tiles.mask(code, whole, count))
-
     def across(self, code: Code, columns: str) -> str:
         """The number of vectors of the columns."""
         return self.quotient(code, columns, self.lanes)
@@ -302,7 +294,7 @@ class Blocks:
                 for target, value in zip(targets, values, strict=True):
                     self.tiles.write(code, value, target)
 
-            self.vectors(code, depth, transformed)
+            self.tiles.vectors(code, depth, transformed)
 
         self.walk(code, "%images", dims, of, side, "%zeros", body)
         code.do("ret void")

@@ -353,15 +353,11 @@ class _ShortFinder(_Finder):
         self.memory = VectorMemory(self.code, self.lanes)
 
     def write_vectors(self) -> Code:
-        """The kernel: whole vectors of rows first, then one under a mask."""
-        code = self.code
-        rest = code.integer("srem", code.integer("sub", "%to", "%from"), self.lanes)
-        middle = code.integer("sub", "%to", rest)
-        for first, last, masked in (("%from", middle, False), (middle, "%to", True)):
-            with code.loop(first, last, self.lanes) as row:
-                self._rows(row, self.memory.mask(row, "%to") if masked else "")
-        code.do("ret void")
-        return code
+        """The kernel, over vectors of rows."""
+        for row, mask in self.memory.vectors("%from", "%to"):
+            self._rows(row, mask)
+        self.code.do("ret void")
+        return self.code
 
     def _rows(self, row: str, mask: str) -> None:
         code, s = self.code, Functions(self.code, self.lanes, 1)

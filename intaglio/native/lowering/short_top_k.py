@@ -39,15 +39,12 @@ class _Writer:
         self.s = Functions(self.code, self.lanes, 1)
 
     def write(self) -> Code:
-        """The function: whole vectors of rows first, then one under a mask."""
+        """The function, over vectors of rows."""
         code = self.code
         self.source = code.load("ptr", "%ins", 8)
         self.targets = [code.load("ptr", code.at("ptr", "%outs", str(i)), 8) for i in range(2)]
-        blocks = code.integer("sdiv", code.integer("sub", "%to", "%from"), self.lanes)
-        middle = code.integer("add", "%from", code.integer("mul", blocks, self.lanes))
-        for first, last, masked in (("%from", middle, False), (middle, "%to", True)):
-            with code.loop(first, last, self.lanes) as row:
-                self._rows(row, self.memory.mask(row, "%to") if masked else "")
+        for row, mask in self.memory.vectors("%from", "%to"):
+            self._rows(row, mask)
         code.do("ret void")
         return code
 
