@@ -160,6 +160,14 @@ def _axis(axis: int | None, x: Tensor) -> int:
     return axis % len(x.dims)
 
 
+def _on_steps(op: Any, inputs: tuple[Any, Any, Any], axis: int | None, **attrs: Any) -> Tensor:
+    """The op for a tensor, or numbers as float32, and the bounds of its range."""
+    input, low, high = inputs
+    x = convert.to_tensor(input, None if isinstance(input, Tensor) else float32)
+    bounds = [convert.to_tensor(bound, x.dtype) for bound in (low, high)]
+    return op(x, *bounds, axis=_axis(axis, x), **attrs)
+
+
 @dispatchable
 def quantize_and_dequantize_v2(
     input: Any,
@@ -191,17 +199,15 @@ def quantize_and_dequantize_v2(
     ...     [0.0, 0.4, 1.0], -1.0, 1.0, num_bits=2, range_given=True).numpy()
     array([0., 0., 1.], dtype=float32)
     """
-    x = convert.to_tensor(input, None if isinstance(input, Tensor) else float32)
-    return raw.QuantizeAndDequantizeV4(
-        x,
-        convert.to_tensor(input_min, x.dtype),
-        convert.to_tensor(input_max, x.dtype),
+    return _on_steps(
+        raw.QuantizeAndDequantizeV4,
+        (input, input_min, input_max),
+        axis,
         signed_input=signed_input,
         num_bits=num_bits,
         range_given=range_given,
         round_mode=round_mode,
         narrow_range=narrow_range,
-        axis=_axis(axis, x),
         name=name,
     )
 
@@ -225,17 +231,15 @@ def quantize_and_dequantize(
     ...     [0.0, 0.4, 1.0], -1.0, 1.0, num_bits=2, range_given=True).numpy()
     array([0., 0., 1.], dtype=float32)
     """
-    x = convert.to_tensor(input, None if isinstance(input, Tensor) else float32)
-    return raw.QuantizeAndDequantizeV2(
-        x,
-        convert.to_tensor(input_min, x.dtype),
-        convert.to_tensor(input_max, x.dtype),
+    return _on_steps(
+        raw.QuantizeAndDequantizeV2,
+        (input, input_min, input_max),
+        axis,
         signed_input=signed_input,
         num_bits=num_bits,
         range_given=range_given,
         round_mode=round_mode,
         narrow_range=narrow_range,
-        axis=_axis(axis, x),
         name=name,
     )
 

@@ -95,8 +95,8 @@ def stateless_normal(
 ) -> Tensor:
     """Normals that depend on `seed` (two integers) alone.
 
-    `mean` is the mean. `stddev` is the standard deviation. `alg` is the generator: "philox",
-    "threefry" or "auto_select".
+    `mean` and `stddev` are the mean and the standard deviation; `alg` is the
+    generator: "philox", "threefry" or "auto_select".
 
     >>> tf.random.stateless_normal([3], seed=[1, 2]).numpy().round(4)
     array([0.5441, 0.2074, 0.0736], dtype=float32)
@@ -121,8 +121,8 @@ def stateless_truncated_normal(
 ) -> Tensor:
     """Normals within two standard deviations that depend on `seed` alone.
 
-    `mean` is the mean. `stddev` is the standard deviation. `alg` is the generator: "philox",
-    "threefry" or "auto_select".
+    `mean` and `stddev` are the mean and the standard deviation before truncation; `alg` is the
+    generator: "philox", "threefry" or "auto_select".
 
     >>> tf.random.stateless_truncated_normal([3], seed=[1, 2]).numpy().round(4)
     array([0.5441, 0.2074, 0.0736], dtype=float32)
