@@ -134,6 +134,12 @@ def _stored(op: Op, arg: Arg) -> frozenset[Any]:
     return frozenset([d.numpy for d in types if d.is_numpy_compatible])
 
 
+def _kernel_of(op: Op) -> Any:
+    """The kernel of eager calls of all dtypes."""
+    whole = op.plain and op.quick >= 0 and not hasattr(type(op), "quick_types")
+    return op.quick_fn if whole else op.kernel_fn
+
+
 class _DirectCallSource:
     """Generates the source of one op's function."""
 
@@ -158,7 +164,7 @@ class _DirectCallSource:
             "_REQUIRED": REQUIRED,
             "_BY_NUMPY": BY_NUMPY,
             "_op": op,
-            "_kernel": short_floats.dispatched(op.by_dtype, op.kernel_fn),
+            "_kernel": short_floats.dispatched(op.by_dtype, _kernel_of(op)),
         }
         # The expression of the array that determines each type variable.
         self.deciding: dict[str, str] = {}

@@ -18,6 +18,8 @@ from intaglio.opdef.dispatch import dispatchable
 from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
 
+_NUMBERS = frozenset((int, float))
+
 
 def _values(x: Any) -> Tensor:
     return x.values if isinstance(x, IndexedSlices) else convert.to_tensor(x)
@@ -36,6 +38,16 @@ def _same_shape(x: Tensor, y: Tensor) -> None:
         raise ValueError(f"Shapes {x.shape} and {y.shape} are incompatible") from None
 
 
+def _is_plain(values: Tensor, low: Any, high: Any) -> bool:
+    """True for floats and limits that are numbers, where nothing watches which ops compute: one op is faster.
+
+    It takes the limits in the other order, so the lower one has to be less.
+    """
+    if door.STATE.unusual or door.INSPECTORS or not values.dtype.is_floating:
+        return False
+    return type(low) in _NUMBERS and type(high) in _NUMBERS and low < high
+
+
 @dispatchable
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """`t`, clipped to two limits of its dtype that broadcast to its shape.
@@ -50,6 +62,8 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
     """
     with door.level().scoped(name or "clip_by_value") as scope:
         values = _values(t)
+        if _is_plain(values, clip_value_min, clip_value_max):
+            return _like(raw.ClipByValue(values, clip_value_min, clip_value_max), t)
         below = raw.Minimum(values, clip_value_max)
         _same_shape(values, below)
         clipped = raw.Maximum(below, clip_value_min, name=scope)

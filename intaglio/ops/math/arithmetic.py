@@ -43,6 +43,7 @@ from intaglio.ops.families import (
     unbroadcast_both,
     zero_where,
 )
+from intaglio.ops.math import bounding
 
 # In the order in which TensorFlow's error messages list the allowed dtypes.
 FLOATS = (bfloat16, float16, float32, float64)
@@ -427,6 +428,10 @@ class Extreme(Binary):
     native_exact = True
     cheap = True
 
+    def kernel_for(self, x: Spec, y: Spec) -> Any:
+        """The kernel of eager calls where an operand is a scalar."""
+        return self.quick_kernel if x.rank == 0 or y.rank == 0 else None
+
 
 def _chosen_gradient(dz: Any, x: Any, y: Any, chosen: Any) -> Any:
     zero = constant(0, dz)
@@ -442,6 +447,8 @@ def _chosen_gradient(dz: Any, x: Any, y: Any, chosen: Any) -> Any:
 class Maximum(Extreme):
     """The larger of x and y."""
 
+    quick_kernel = staticmethod(bounding.maximum)
+
     def scalar(self, s, x, y):
         return s.maximum(x, y)
 
@@ -452,6 +459,8 @@ class Maximum(Extreme):
 @op
 class Minimum(Extreme):
     """The smaller of x and y."""
+
+    quick_kernel = staticmethod(bounding.minimum)
 
     def scalar(self, s, x, y):
         return s.minimum(x, y)

@@ -28,6 +28,7 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import constant, spec_of, unbroadcast
+from intaglio.ops.math import bounding
 from intaglio.ops.math.arithmetic import ALL_NUMBERS
 
 
@@ -111,7 +112,6 @@ class ClipByValue(Op):
     """t clipped to two limits, each a scalar or of the shape of t."""
 
     native_exact = True
-    blockwise = True
     signature = "t: T, clip_value_min: T, clip_value_max: T -> output: T"
     T = ALL_NUMBERS
 
@@ -126,7 +126,7 @@ class ClipByValue(Op):
                     f" as input, or a scalar. input shape: {brackets(t.shape)}"
                     f" limit shape: {brackets(limit.shape)}"
                 )
-        return np.minimum(np.maximum(t, clip_value_min), clip_value_max)
+        return bounding.clip(t, clip_value_min, clip_value_max)
 
     def native(self, t, clip_value_min, clip_value_max) -> Any:
         if any(v.dims not in ((), t.dims) for v in (clip_value_min, clip_value_max)):
