@@ -74,8 +74,7 @@ def kernel_when_ready(kind: str, *description: Any) -> Any:
         return None
     if kind in _known_kinds:
         try:
-            with background.only_compiled():
-                return select_kernel(kind, *description)
+            return background.if_compiled(select_kernel, kind, *description)
         except background.NotCompiled:
             pass
     background.later((kind, *description), functools.partial(_compile, kind, *description))

@@ -60,11 +60,13 @@ def exact_kernel(kind: str, work: int, *description: Any, quick: bool = False) -
     NumPy is `quick` too, no call waits.
     """
     done = _done.get(kind, 0)
-    enough = min(MIN_TOTAL_WORK, MIN_COMPILED_WORK) if _compiler_loaded.is_set() else MIN_TOTAL_WORK
-    if done < enough:
-        _done[kind] = done = done + work
+    if done < MIN_TOTAL_WORK:
+        is_loaded = _compiler_loaded.is_set()
+        enough = min(MIN_TOTAL_WORK, MIN_COMPILED_WORK) if is_loaded else MIN_TOTAL_WORK
         if done < enough:
-            return None
+            _done[kind] = done = done + work
+            if done < enough:
+                return None
     if not IN_BACKGROUND or (work >= MIN_TOTAL_WORK and not quick):
         return kernel(kind, *description)
     _note_request()

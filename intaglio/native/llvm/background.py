@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Generator, Hashable
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable
+from typing import Any
 
 from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.log import logger
@@ -43,11 +43,11 @@ BUSY = Busy()
 
 
 class NotCompiled(Exception):
-    """Code requested under `only_compiled` is not compiled yet."""
+    """Code requested under `if_compiled` is not compiled yet."""
 
 
 class _Waiting(threading.local):
-    """Whether this thread is under `only_compiled`."""
+    """Whether this thread is under `if_compiled`."""
 
     only_compiled = False
 
@@ -55,18 +55,17 @@ class _Waiting(threading.local):
 _THREAD = _Waiting()
 
 
-@contextmanager
-def only_compiled() -> Generator[None]:
-    """In the block this thread compiles nothing: NotCompiled is raised instead."""
+def if_compiled(find: Callable[..., Any], *description: Any) -> Any:
+    """What `find` returns for a description. Raises NotCompiled instead of compiling anything in this thread."""
     before, _THREAD.only_compiled = _THREAD.only_compiled, True
     try:
-        yield
+        return find(*description)
     finally:
         _THREAD.only_compiled = before
 
 
 def begin() -> None:
-    """Called before a compilation. Raises NotCompiled under `only_compiled`."""
+    """Called before a compilation. Raises NotCompiled under `if_compiled`."""
     if _THREAD.only_compiled:
         raise NotCompiled
     BUSY.touch()

@@ -39,8 +39,8 @@ def test_a_key_that_waits_is_done_once():
 
 
 def test_a_thread_may_take_compiled_code_alone():
-    with pytest.raises(background.NotCompiled), background.only_compiled():
-        jit.Module(TEXT)
+    with pytest.raises(background.NotCompiled):
+        background.if_compiled(jit.Module, TEXT)
     assert jit.Module(TEXT).address("f")
 
 
