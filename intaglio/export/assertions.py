@@ -19,6 +19,8 @@ NEGATIVE_SIZE = "dims must not be negative"
 RANGE_WITHOUT_END = "Requires start <= limit when delta > 0, start >= limit when delta < 0"
 NEGATIVE_OUTPUT_SIZE = "max_output_size must be non-negative"
 THRESHOLD_OUT_OF_RANGE = "iou_threshold must be in [0, 1]"
+IDS_NOT_SORTED = "segment ids are not increasing"
+PARTITION_OUT_OF_RANGE = "a partition is not in [0, num_partitions)"
 POSITION_OUT_OF_RANGE = "pos out of range for a string"
 NO_NUMBER = "a text is no number of the dtype"
 TOO_MANY_DIGITS = "a float has more decimal digits than the library writes"
@@ -38,5 +40,4 @@ def asserted(condition: Any, message: str, name: str = "") -> None:
     """
     if condition.dims:
         condition = raw.All(condition, np.arange(len(condition.dims), dtype=np.int32))
-    text = f"{name}: {message}" if name else message
-    raw.Assert(condition, [np.asarray(text.encode(), object)])
+    raw._Refusal(condition, text=f"{name}: {message}" if name else message)

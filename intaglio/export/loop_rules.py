@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import later
 from intaglio.base.dtypes import DType, float32, float64, int32, int64
 from intaglio.export import assertions
 from intaglio.export.assertions import asserted
@@ -62,9 +63,13 @@ def loops(
     return [*found, *rest]
 
 
+def _sizes(value: SymbolicTensor) -> tuple[int, ...]:
+    return tuple([d for d in value.dims or () if d is not None])
+
+
 def _matrices(value: SymbolicTensor) -> tuple[tuple[int, ...], int, int, int]:
     """The dimensions before those of matrices, how many these are, and their rows and columns."""
-    dims = tuple([d for d in value.dims or () if d is not None])
+    dims = _sizes(value)
     if value.dtype not in (float32, float64) or len(dims) < 2:
         raise NoRule(f"loops are for float32 and float64, and it has {value.dtype.name}")
     return dims[:-2], math.prod(dims[:-2]), dims[-2], dims[-1]
@@ -147,6 +152,18 @@ def _substituted(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     return loops("matrices:triangular", [x, right], outputs, owned, *integers)
 
 
+@OPS.of(late.TridiagonalSolve)
+def _tridiagonal(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    diagonals, right = inputs
+    before, batch, n, k = _matrices(right)
+    if node.attrs["perturb_singular"] or _matrices(diagonals)[0] != before:
+        raise NoRule("a singular matrix is perturbed, or batches differ")
+    integers = batch, n, k, node.attrs["partial_pivoting"]
+    owned, outputs = [(float64, 3 * n), (float64, n * k)], [(right.dtype, (*before, n, k))]
+    arrays, refusal = [diagonals, right], assertions.SINGULAR
+    return loops("matrices:tridiagonal", arrays, outputs, owned, *integers, refusal=refusal)
+
+
 @OPS.of(late.Cholesky)
 def _root(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     (x,) = inputs
@@ -193,7 +210,7 @@ def _exponential(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
 def _function_of_matrix(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """By the Schur form of complex matrices; a real one may have a complex square root."""
     (x,) = inputs
-    dims = tuple([d for d in x.dims or () if d is not None])
+    dims = _sizes(x)
     if not x.dtype.is_complex or not math.prod(dims):
         raise NoRule("loops are for complex matrices with elements")
     n, kind = dims[-1], x.dtype.real_dtype
@@ -215,7 +232,7 @@ def _function_of_matrix(node: Node, inputs: Sequence[SymbolicTensor]) -> list[An
 def _gamma_slope(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """Both derivatives, of which one is the result."""
     (result,) = node.outputs
-    dims = tuple([d for d in result.dims or () if d is not None])
+    dims = _sizes(result)
     shape = np.array(dims, np.int32)
     a, x = [raw.BroadcastTo(raw.Cast(v, DstT=float64), shape) for v in inputs]
     digammas = raw.Digamma(raw.Maximum(a, np.float64(LEAST_SHAPE)))
@@ -262,3 +279,21 @@ def _kept_boxes(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
         raise NoRule("how many boxes are kept is data")
     chosen, count = suppressed(node, inputs, padded=True)
     return [chosen, raw.Reshape(count, np.zeros(0, np.int32))]
+
+
+@OPS.of(late.DrawBoundingBoxes, late.DrawBoundingBoxesV2)
+def _drawn_boxes(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """In colours that are data, or in ten that are not; one channel is drawn in white then."""
+    images, boxes, *colors = inputs
+    count, height, width, depth = _sizes(images)
+    each = _sizes(boxes)[1]
+    if images.dtype is not float32:
+        raise NoRule("loops draw into images of float32")
+    if not colors:
+        palette = later.named("intaglio.ops.image.drawing:PALETTE")
+        palette = np.ones_like(palette) if depth == 1 else palette
+        colors = [raw.Const(value=palette, dtype=float32)]
+    sizes = np.array([height - 1, width - 1] * 2, np.float32)
+    arrays = [images, raw.Mul(boxes, sizes), *colors]
+    integers = count, height, width, depth, each, *_sizes(colors[0])
+    return loops("drawing:boxes", arrays, [(float32, _sizes(images))], [], *integers)

@@ -205,7 +205,7 @@ class Analysis:
         self, node: Node, inputs: Sequence[Value], outputs: Sequence[tuple[Spec, ...]]
     ) -> Sequence[State]:
         op = node.op
-        if op.stateful and op.writes and inputs and op is not raw.Assert:
+        if op.stateful and op.writes and inputs and op not in (raw.Assert, raw._Refusal):
             raise Dependent(
                 "it writes a variable, draws random numbers or does what a call does once"
             )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import FLOATING, DType, bool_, float64, int32, int64
+from intaglio.base.dtypes import FLOATING, DType, bool_, float32, float64, int32, int64
 from intaglio.export import assertions
 from intaglio.export.assertions import asserted
 from intaglio.export.loop_rules import loops, suppressed
@@ -53,7 +53,11 @@ SOURCES: Rules[Source] = Rules()
 
 @SOURCES.of(raw.Where)
 def _where(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
-    (x,) = inputs
+    return [where(inputs[0])]
+
+
+def where(x: Any) -> Rows:
+    """The indices of what is true, or not zero. Raises NoRule if there are no elements."""
     dims = tuple([d for d in x.dims or () if d is not None])
     size, rank = int(np.prod(dims)), len(dims)
     if not size or not rank:
@@ -62,7 +66,26 @@ def _where(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     inputs = [mask, np.array(dims, np.int64)]
     outputs = [(int64, (size, rank)), (int64, (1,))]
     found, count = loops("selection:where", inputs, outputs, [], size, rank)
-    return [Rows(found, Count(count, size))]
+    return Rows(found, Count(count, size))
+
+
+@SOURCES.of(raw.DynamicPartition)
+def _partitions(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
+    """The parts that have each of the numbers."""
+    data, numbers = inputs
+    size, rest = math.prod(numbers.dims), data.dims[len(numbers.dims) :]
+    inside = raw.LogicalAnd(
+        raw.GreaterEqual(numbers, np.int32(0)), raw.Less(numbers, np.int32(len(node.outputs)))
+    )
+    asserted(inside, assertions.PARTITION_OUT_OF_RANGE)
+    flat = raw.Reshape(data, np.array([size, *rest], np.int32))
+    numbers = raw.Reshape(numbers, np.array([size], np.int32))
+    parts: list[Rows] = []
+    for number, _ in enumerate(node.outputs):
+        places = where(raw.Equal(numbers, np.int32(number)))
+        index = raw.Reshape(places.array, np.array([size], np.int32))
+        parts.append(places._replace(array=raw.GatherV2(flat, index, np.int32(0))))
+    return parts
 
 
 @SOURCES.of(raw.Unique, late.UniqueWithCounts)
@@ -139,6 +162,48 @@ def counted(number: Any, most: int | None, limit: int = MAX_UNKNOWN) -> Count:
         most = limit
         asserted(raw.LessEqual(number, np.int64(most)), assertions.too_many(most))
     return Count(raw.Reshape(number, np.array([1], np.int32)), most)
+
+
+# -- segments -------------------------------------------------------------------------------------
+
+
+@SOURCES.of(
+    raw.SegmentSum, raw.SegmentMean, raw.SegmentProd, raw.SegmentMax, raw.SegmentMin
+)  # fmt: skip
+def _segments(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
+    """As many segments as the last number says: by the op for numbers in any order, of as many as there may be."""
+    data, ids = inputs
+    kind, op = data.dtype, node.op
+    if not ids.dims[0] or 0 in data.dims:
+        raise NoRule("there are no elements")
+    wide, one = raw.Cast(ids, DstT=int64), np.array([1], np.int32)
+    first = raw.Slice(wide, np.zeros(1, np.int32), one)
+    last = raw.Slice(wide, np.array([ids.dims[0] - 1], np.int32), one)
+    before = raw.Slice(wide, np.zeros(1, np.int32), np.array([ids.dims[0] - 1], np.int32))
+    behind = raw.Slice(wide, one, np.array([ids.dims[0] - 1], np.int32))
+    asserted(raw.LessEqual(before, behind), assertions.IDS_NOT_SORTED)
+    asserted(raw.GreaterEqual(first, np.int64(0)), assertions.IDS_NOT_SORTED)
+    bounds = bounds_of(ids)
+    limit = max(min(MAX_UNKNOWN, MAX_BYTES // (math.prod(data.dims[1:]) * kind.size)), 1)
+    known = None if bounds is None else max(int(bounds.high) + 1, 1)
+    count = counted(raw.AddV2(last, np.int64(1)), known, limit)
+    number = np.int32(count.most)
+    ones = raw.Fill(np.array(ids.dims, np.int32), np.ones((), np.int64))
+    sizes = raw.UnsortedSegmentSum(ones, wide, number)
+    sizes = raw.Reshape(sizes, np.array([count.most, *[1] * (len(data.dims) - 1)], np.int32))
+    exact: DType = float32 if kind.is_floating and kind.size == 2 else kind
+    if op is raw.SegmentProd:
+        return [Rows(raw.UnsortedSegmentProd(data, wide, number), count)]
+    if op in (raw.SegmentMax, raw.SegmentMin):
+        best = raw.UnsortedSegmentMax if op is raw.SegmentMax else raw.UnsortedSegmentMin
+        there = raw.Greater(sizes, np.int64(0))
+        found = raw.Cast(best(raw.Cast(data, DstT=exact), wide, number), DstT=kind)
+        return [Rows(raw.SelectV2(there, found, np.zeros((), kind.numpy)), count)]
+    total = raw.UnsortedSegmentSum(raw.Cast(data, DstT=exact), wide, number)
+    if op is raw.SegmentMean:
+        divisor = raw.Cast(raw.Maximum(sizes, np.int64(1)), DstT=exact)
+        total = (raw.TruncateDiv if kind.is_integer else raw.RealDiv)(total, divisor)
+    return [Rows(raw.Cast(total, DstT=kind), count)]
 
 
 # -- lists ---------------------------------------------------------------------------------------

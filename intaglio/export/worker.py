@@ -516,6 +516,7 @@ def _program(
     refusals: Refusals = {}
     if regions.whole is None or padded:
         # Rows that data selects are in arrays for all there may be; else there is a branch for each number.
+        attempts: list[Regions] = []
         for kept in (SOURCES, ()):
             whole = with_bytes(evaluated_with_branches(exported.graph, dims, kept), refusals)
             if not exported.blocks:
@@ -523,8 +524,11 @@ def _program(
             elif kept:
                 continue
             regions = _with_portable_code(whole, refusals)
+            attempts.append(regions)
             if regions.whole is not None:
                 break
+        else:  # what is nearest to code says best what has none
+            regions = min(attempts, key=lambda r: len(r.reasons))
     program = regions.whole
     if program is None:
         raise Failed(_without_code(exported.interface.name, regions, refusals))
@@ -605,6 +609,8 @@ def _traced(node: Node) -> Node:
 def _what_failed(node: Node) -> str:
     if node.op is raw._ElementLoops:
         return node.attrs["refusal"]
+    if node.op is raw._Refusal:
+        return node.attrs["text"]
     if node.op is raw.Assert:
         traced = _traced(node)  # passes drop the texts, which code does not take
         texts = [v.node.attrs["value"] for v in traced.inputs[1:] if v.node.op is raw.Const]

@@ -151,8 +151,7 @@ class _Evaluation:
 
     def failing(self, node: Node, outputs: Sequence[SymbolicTensor], error: OpError) -> list[Value]:
         """Replaces a node that fails for all data by a failing assertion and zeros."""
-        message = np.asarray(str(error.message).encode(), object)
-        self.recorded(node, lambda: raw.Assert(np.False_, [message]))
+        self.recorded(node, lambda: raw._Refusal(np.False_, text=str(error.message)))
         zeros: list[Any] = [np.zeros(v.dims or (), v.dtype.numpy) for v in outputs]  # type: ignore[arg-type]  # known
         return [self.constant(array) for array in zeros]
 

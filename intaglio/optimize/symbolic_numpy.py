@@ -212,7 +212,7 @@ def recorded(op: Op, node: Node, inputs: Sequence[Any], loops: bool = False) -> 
     if found.results is None:
         raise NotSymbolic(found.message)
     if found.failed is not None:
-        raw.Assert(raw.LogicalNot(found.failed), [np.asarray(found.message.encode(), object)])
+        raw._Refusal(raw.LogicalNot(found.failed), text=found.message)
     return found.results
 
 

@@ -407,3 +407,40 @@ def test_schur_forms(seed: int) -> None:
     assert not np.tril(t, -1).any()
     np.testing.assert_allclose(u @ u.conj().T, np.eye(n), atol=1e-12)
     np.testing.assert_allclose(u @ t @ u.conj().T, x, atol=1e-12)
+
+
+@needs_cc
+@pytest.mark.parametrize("pivoting", [True, False])
+def test_tridiagonal_matrices(pivoting: bool, tmp_path: pathlib.Path) -> None:
+    """Of all sizes down to 1; a singular one has no numbers where rows are exchanged."""
+
+    def f(x: Any, y: Any, z: Any) -> Any:
+        solve = tf.linalg.tridiagonal_solve
+        options = {"diagonals_format": "compact", "partial_pivoting": pivoting}
+        return {"y": solve(x, y, **options), "one": solve(z, y[:, :1], **options)}
+
+    x, z = normal(4, 3, 7), normal(4, 3, 1)
+    x[1, 1] += 9.0
+    if pivoting:
+        x[2], x[3, 1] = 0.0, 0.0
+    found, expected = exported(f, tmp_path, x, normal(4, 7, 2), z)
+    for name, value in expected.items():
+        near(found[name], value.numpy(), 1e-9)
+
+
+@needs_cc
+@pytest.mark.parametrize("depth", [1, 3, 4])
+def test_drawn_boxes(depth: int, tmp_path: pathlib.Path) -> None:
+    """Inside, outside, across the border, empty ones and none that is finite; in colours of both kinds."""
+    rng = np.random.default_rng(depth)
+    boxes = rng.uniform(-0.4, 1.4, (2, 8, 4)).astype(np.float32)
+    boxes[:, :4] = np.sort(boxes[:, :4].reshape(2, 4, 2, 2), axis=2).reshape(2, 4, 4)
+    boxes[0, 0], boxes[1, 1, 2] = [0, 0, 1, 1], np.nan
+    colors = rng.random((3, depth)).astype(np.float32)
+
+    def f(x: Any, b: Any, c: Any) -> Any:
+        return {"y": tf.image.draw_bounding_boxes(x, b, c), "z": raw.DrawBoundingBoxes(x, b)}
+
+    found, expected = exported(f, tmp_path, normal(2, 9, 7, depth, dtype="float32"), boxes, colors)
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value.numpy(), err_msg=name)

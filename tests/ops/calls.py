@@ -45,6 +45,7 @@ UNSAMPLED = {
     "_ToReplicas": "of replicas of a strategy: tests/distribute/test_spmd.py",
     "_AddAt": "made by the compiler, of gradients of rows: tests/native/test_program.py",
     "_ElementLoops": "made for libraries, of algorithms as loops: tests/export/test_loops.py",
+    "_Refusal": "made for libraries, of errors of ops: tests/export/test_selected_rows.py",
     "_Perturb": "of random factors, for checks of machine code: tests/native/test_first_call.py",
     "_ReluMaxPool": "made by the compiler, of Relu before a pooling: tests/native/passes/test_layer_fusion.py",
     "_ReluMaxPoolGrad": "made by the compiler, of its gradient: tests/native/passes/test_layer_fusion.py",

@@ -221,6 +221,61 @@ def triangular(
                 to[i * k + c] = x[i]
 
 
+def tridiagonal(
+    found: Any, refused: Any, a: Any, x: Any, diagonals: Any, rights: Any,
+    batch: Any, n: Any, k: Any, pivoting: Any, first: Any, last: Any,
+) -> None:  # fmt: skip
+    """The solutions for tridiagonal matrices [3, n], by elimination; `a` has the rows of those of three diagonals.
+
+    With `pivoting` that of two rows with the larger element is first, and a singular matrix has NaN; without it
+    one is an error where a pivot is 0.
+    """
+    for b in range(batch):
+        own, right, to = diagonals[b * 3 * n :], rights[b * n * k :], found[b * n * k :]
+        for i in range(n):
+            a[3 * i] = float(own[n + i])
+            a[3 * i + 1] = float(own[i]) if i + 1 < n else 0.0
+            a[3 * i + 2] = 0.0
+            for c in range(k):
+                x[i * k + c] = float(right[i * k + c])
+        for i in range(n - 1):
+            low, mid = float(own[2 * n + i + 1]), 3 * (i + 1)
+            if pivoting and abs(low) > abs(a[3 * i]):
+                factor = a[3 * i] / low
+                above, beyond = a[3 * i + 1], a[mid + 1]
+                a[3 * i] = low
+                a[3 * i + 1] = a[mid]
+                a[3 * i + 2] = beyond
+                a[mid] = above - factor * a[3 * i + 1]
+                a[mid + 1] = -factor * beyond
+                for c in range(k):
+                    upper = x[i * k + c]
+                    x[i * k + c] = x[(i + 1) * k + c]
+                    x[(i + 1) * k + c] = upper - factor * x[i * k + c]
+                continue
+            factor = math.nan
+            if a[3 * i] != 0.0:
+                factor = low / a[3 * i]
+            elif not pivoting:
+                refused[0] = 1
+            a[mid] -= factor * a[3 * i + 1]
+            for c in range(k):
+                x[(i + 1) * k + c] -= factor * x[i * k + c]
+        if a[3 * n - 3] == 0.0 and not pivoting:
+            refused[0] = 1
+        for c in range(k):
+            for step in range(n):
+                i = n - 1 - step
+                total = x[i * k + c]
+                if i + 1 < n:
+                    total -= a[3 * i + 1] * x[(i + 1) * k + c]
+                if i + 2 < n:
+                    total -= a[3 * i + 2] * x[(i + 2) * k + c]
+                x[i * k + c] = total / a[3 * i] if a[3 * i] != 0.0 else math.nan
+            for i in range(n):
+                to[i * k + c] = x[i * k + c]
+
+
 def cholesky(found: Any, a: Any, xs: Any, batch: Any, n: Any, first: Any, last: Any) -> None:
     """The lower factor of what is positive definite, NaN of others."""
     for b in range(batch):

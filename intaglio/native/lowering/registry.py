@@ -257,9 +257,9 @@ def like(number: int) -> Rule:
     return rule
 
 
-@lowering(raw.Assert)
+@lowering(raw.Assert, raw._Refusal)
 def asserted(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
-    """Assert: a guard; the interpreter raises the error."""
+    """Assert and _Refusal: a guard; the interpreter raises the error."""
     (operand, *_) = inputs
     if operand.known is None or not operand.known.all():
         w.guard(control_flow.truth(w, operand))

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from intaglio.base import shapes
 from intaglio.base.dtypes import DType, from_numpy
 from intaglio.base.shapes import Dims
@@ -106,8 +108,8 @@ class ListOperand(Operand):
 
     @property
     def bytes(self) -> int:
-        """The size of an element."""
-        return ArrayOperand(self.kind, self.element).bytes
+        """The size of an element: a byte for one without numbers, whose list has a length all the same."""
+        return _bytes(self.kind, self.element)
 
     def like(self, size: str, owned: bool | None = None) -> ListOperand:
         """The same elements with another size."""
@@ -164,6 +166,10 @@ class ListOperand(Operand):
         for other in values[1:]:
             w.release(other)
         return self.like(phi.name, all(v.owned for v in values))
+
+
+def _bytes(kind: Kind, element: tuple[int, ...]) -> int:
+    return max(ArrayOperand(kind, element).bytes, 1)
 
 
 def _begins_block(w: FunctionLowering, operand: ListOperand) -> bool:
@@ -266,8 +272,8 @@ def _limited(
     w: FunctionLowering, kind: Kind, element: tuple[int, ...], declared: Declared
 ) -> ListOperand:
     """An empty list with capacity for its limit."""
-    each, limit = ArrayOperand(kind, element).bytes, int(declared.limit)
-    if not each or limit * each > MAX_LIMITED_BYTES:
+    each, limit = _bytes(kind, element), int(declared.limit)
+    if limit * each > MAX_LIMITED_BYTES:
         raise Unsupported("a list whose limit is large")
     pointer, block = w.allocate_bytes(limit * each)
     return ListOperand(kind, element, pointer, "0", limit, [block], declared)
@@ -277,9 +283,7 @@ def _new(
     w: FunctionLowering, kind: Kind, element: tuple[int, ...], size: str, declared: Declared
 ) -> ListOperand:
     """A list of zeros, guarded not to exceed the capacity."""
-    each = ArrayOperand(kind, element).bytes
-    if not each:
-        raise Unsupported("a list of elements without numbers")
+    each = _bytes(kind, element)
     capacity = min(MAX_LIST_CAPACITY, max(MAX_BYTES // each, 1))
     if size == "0":
         return ListOperand(kind, element, "", size, capacity, (), declared)
@@ -530,6 +534,8 @@ def _element_at(
     """An element in place, or a copy if the list may be updated while it is used."""
     _fits(operand, value.dtype, value.dims)
     there = ArrayOperand(operand.kind, operand.element, pointer=operand.address_of(w, index))
+    if not there.count:
+        return _without_numbers(operand.kind, operand.element)
     if there.small:
         return w.in_registers(w.lanes(there), operand.element)
     if _stays(w.scopes[-1].graph, node, value):
@@ -538,6 +544,10 @@ def _element_at(
     element = w.allocate(value, operand.kind, operand.element)
     w.store(there, element.pointer)
     return element
+
+
+def _without_numbers(kind: Kind, shape: tuple[int, ...]) -> ArrayOperand:
+    return ArrayOperand(kind, shape, known=np.zeros(shape, dtype_of(kind)))
 
 
 # Ops that return a list whose elements are in the same memory.
@@ -671,6 +681,8 @@ def stack(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
         w.guard(w.code.integer("icmp eq", operand.size, count))
     scope = w.scopes[-1]
     shape = (count, *operand.element)
+    if 0 in shape:
+        return [_without_numbers(operand.kind, shape)]
     if operand.owned and scope.last[id(node.inputs[0])] == scope.at:
         w.retain(operand)
         return [ArrayOperand(operand.kind, shape, pointer=operand.pointer, blocks=operand.blocks)]

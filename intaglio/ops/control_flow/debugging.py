@@ -45,6 +45,26 @@ class Assert(Op):
             raise invalid_argument(f"assertion failed: {shown.decode('utf-8', 'replace')}")
 
 
+@op
+class _Refusal(Op):
+    """Fails with a text unless the condition holds: what an op raises, in the expression that replaces the op.
+
+    Machine code takes no texts; an attribute stays with the node.
+    """
+
+    signature = "condition: bool; text: str ->"
+    stateful = True
+    internal = True
+
+    def infer(self, condition: Spec) -> None:
+        if condition.rank:
+            raise ShapeError(f"Shape must be rank 0 but is rank {condition.rank}")
+
+    def kernel(self, condition, text) -> None:
+        if not np.asarray(condition):
+            raise invalid_argument(text)
+
+
 class _Checked(Op):
     """Passes its input on. Fails if a number of it is not finite."""
 

@@ -9,6 +9,7 @@ from intaglio import tf
 from intaglio.ir import walk
 from intaglio.native import tiers
 from intaglio.native.passes.list_order import NEW, own_lists
+from intaglio.opdef import raw
 from intaglio.optimize.pipeline import optimize
 
 X = np.linspace(-1.0, 1.5, 12, dtype=np.float32).reshape(3, 4)
@@ -194,3 +195,40 @@ def test_a_list_grows_within_a_loop_and_after_it(width, rows, initial):
 
     for f in (gradient, pushes):
         np.testing.assert_allclose(tf.function(f, jit_compile=True)(x), f(x), rtol=1e-4, atol=1e-5)
+
+
+def test_lists_of_elements_without_numbers() -> None:
+    """They have a length; what is read of them has no numbers either."""
+
+    @tf.function(jit_compile=True)
+    def f(x, n):
+        rows = tf.TensorArray(tf.float32, size=0, dynamic_size=True, element_shape=[0, 2])
+        i = 0
+        while i < n and x[i] > 0.0:
+            rows = rows.write(i, tf.zeros([0, 2]))
+            i += 1
+        read = rows.read(0) if n > 0 else tf.zeros([0, 2])
+        return rows.size(), tf.reduce_sum(read), x * 2.0
+
+    size, total, twice = f(tf.constant([1.0, 2.0, -1.0]), tf.constant(3))
+    assert (size.numpy(), total.numpy()) == (2, 0.0)
+    assert twice.numpy().tolist() == [2.0, 4.0, -2.0]
+
+
+def test_lists_that_are_resized() -> None:
+    """To fewer elements, and to more, which are zeros, also where the list had others there before."""
+
+    @tf.function(jit_compile=True)
+    def f(x, fewer):
+        form = np.array([2], np.int32)
+        whole = raw.TensorListFromTensor(x, form)
+        cut = raw.TensorListResize(whole, fewer)
+        grown = raw.TensorListResize(cut, np.int32(5))
+        rows = raw.TensorListStack(grown, form, element_dtype=tf.float32, num_elements=5)
+        return rows, raw.TensorListStack(whole, form, element_dtype=tf.float32, num_elements=3)
+
+    x = np.arange(1.0, 7.0, dtype=np.float32).reshape(3, 2)
+    for fewer in (0, 1, 2, 3):
+        rows, whole = f(tf.constant(x), tf.constant(fewer))
+        np.testing.assert_array_equal(rows, np.pad(x[:fewer], [(0, 5 - fewer), (0, 0)]))
+        np.testing.assert_array_equal(whole, x)

@@ -80,6 +80,6 @@ def _default(input) -> Any:
     return input
 
 
-@onnx_rule(raw.NoOp, raw.Assert)
+@onnx_rule(raw.NoOp, raw.Assert, raw._Refusal)
 def _nothing() -> None:
     """A model does not check its data."""
