@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from intaglio.base import later, log, nest
+from intaglio.compat_v1.default_graphs import get_default_graph
 from intaglio.opdef import convert, raw
 from intaglio.trace import choices, scopes
 
@@ -113,8 +114,12 @@ class name_scope:  # TensorFlow's name
 
 @contextlib.contextmanager
 def colocate_with(op: Any, ignore_existing: bool = False) -> Generator[None]:
-    """The block's ops on the device of `op`. There is one device."""
-    yield
+    """The graph's ops of the block are colocated with `op`; eagerly there is nothing to do."""
+    if scopes.executing_eagerly():
+        yield
+        return
+    with get_default_graph().colocate_with(op, ignore_existing):
+        yield
 
 
 def div(x: Any, y: Any, name: str | None = None) -> Any:

@@ -129,13 +129,28 @@ class VariableScope:
         """A function that `get_variable` calls with the getter and its arguments."""
         self.custom_getter = custom_getter
 
+    def set_dtype(self, dtype: Any) -> None:
+        """The dtype of variables without one of their own."""
+        self.dtype = as_dtype(dtype)
+
+    def set_use_resource(self, use_resource: Any) -> None:
+        """Whether variables are resources: all are."""
+
+    def get_collection(self, name: Any) -> list[Any]:
+        """The values of a collection of the current graph that belong to the scope."""
+        return get_collection(name, f"{self.name}/" if self.name else None)
+
     def global_variables(self) -> list[Any]:
         """The variables of the scope."""
-        return get_collection(GraphKeys.GLOBAL_VARIABLES, f"{self.name}/" if self.name else None)
+        return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
+
+    def local_variables(self) -> list[Any]:
+        """The local variables of the scope."""
+        return self.get_collection(GraphKeys.LOCAL_VARIABLES)
 
     def trainable_variables(self) -> list[Any]:
         """The trainable variables of the scope."""
-        return get_collection(GraphKeys.TRAINABLE_VARIABLES, f"{self.name}/" if self.name else None)
+        return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
 
     def get_variable(self, name: str, **options: Any) -> Any:
         """The variable `scope/name`."""
@@ -502,7 +517,8 @@ def _new(
             )
 
         def value() -> Any:
-            return function() if shape is None else function(_list(shape), dtype=dtype)
+            with scopes.name_scope(f"{name}/Initializer/"):
+                return function() if shape is None else function(_list(shape), dtype=dtype)
 
     else:
         if shape is not None:

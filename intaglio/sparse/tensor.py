@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from intaglio.base.composite import TensorInParts
 from intaglio.base.dtypes import DType, int64
 from intaglio.base.shapes import Dims, TensorShape, as_dims, is_subshape, merge
+from intaglio.ir.hooks import HOOKS as GRAPH_HOOKS
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.sparse.hooks import HOOKS
@@ -64,6 +65,13 @@ class SparseTensor(TensorInParts):
     def _type_spec(self) -> Any:
         """The spec of this very value."""
         return HOOKS.spec_of(self)
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """The parts in a session, the default one if None: a SparseTensorValue of arrays.
+
+        Raises ValueError if there is no default session.
+        """
+        return GRAPH_HOOKS.run_in_session(self, feed_dict, session)
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:

@@ -144,7 +144,7 @@ class Graph(GraphBuilder):
         """
         if op is None:
             return self._recorder.beside((), ignore_existing)
-        node = getattr(op, "op", op)
+        node = op if isinstance(op, Node) else getattr(op, "op", None)
         if not isinstance(node, Node):
             raise TypeError(
                 f"Argument `op` must be an Operation or a Tensor, not {type(op).__name__}."

@@ -98,6 +98,8 @@ class Recorder(Level):
         array = large_constants.shared(array)
         spec = self.graph.spec_of_constant(array)
         attrs = {"value": array, "dtype": spec.dtype}
+        if self.colocated:
+            attrs["_class"] = self.colocated
         # A constant that Python wrote into an expression gets its name from the op that takes it.
         full = self.node_name(name) if name else ""
         node = self.graph.add(

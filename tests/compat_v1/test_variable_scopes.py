@@ -279,3 +279,51 @@ def test_initializers_know_which_part_they_are_for() -> None:
         whole = tf.compat.v1.get_variable("w", [5, 2], initializer=first, partitioner=partitioner)
         assert len(list(whole)) == 2
     assert asked == [([3, 2], [5, 2], [0, 0]), ([2, 2], [5, 2], [3, 0])]
+
+
+def test_ops_of_initializers_are_named_after_their_variable():
+    # TensorFlow was asked for the names.
+    with tf.Graph().as_default() as graph, tf1.variable_scope("layer"):
+        tf1.get_variable("w", [2, 2])
+        tf1.get_variable("b", [2], initializer=tf1.truncated_normal_initializer())
+        ops = [op.name for op in graph.get_operations()]
+    of_w = ["shape", "min", "max", "RandomUniform", "sub", "mul"]
+    of_b = ["shape", "mean", "stddev", "TruncatedNormal", "mul"]
+    for variable, kind, parts in (("w", "random_uniform", of_w), ("b", "truncated_normal", of_b)):
+        prefix = f"layer/{variable}/Initializer/{kind}"
+        found = [name for name in ops if name.startswith(prefix)]
+        assert found == [*[f"{prefix}/{part}" for part in parts], prefix]
+
+
+def test_a_scope_lists_its_variables_and_sets_their_dtype():
+    with tf.Graph().as_default():
+        tf1.get_variable("outside", [1])
+        with tf1.variable_scope("s") as scope:
+            a = tf1.get_variable("a", [1])
+            b = tf1.get_variable("b", [1], collections=[tf1.GraphKeys.LOCAL_VARIABLES])
+            assert scope.get_collection(tf1.GraphKeys.GLOBAL_VARIABLES) == [a]
+            assert scope.global_variables() == [a] and scope.local_variables() == [b]
+            scope.set_dtype(tf.float64)
+            assert tf1.get_variable("c", [1]).dtype == tf.float64
+
+
+def test_colocation_with_an_operation_is_that_with_its_tensor():
+    with tf.Graph().as_default() as graph:
+        tensor = tf.constant(1.0, name="a")
+        for colocated in (graph.colocate_with, tf1.colocate_with):
+            for other in (tensor, tensor.op):
+                with colocated(other):
+                    assert tf.constant(2.0).op.colocation_groups() == [b"loc:@a"]
+    with tf1.colocate_with(tf.constant(1.0)):  # eagerly nothing is placed
+        assert float(tf.constant(2.0)) == 2.0
+
+
+def test_a_sparse_tensor_is_evaluated_in_a_session():
+    with tf.Graph().as_default():
+        sparse = tf.SparseTensor([[1]], [5], [3])
+        with pytest.raises(ValueError, match="No default session"):
+            sparse.eval()
+        with tf1.Session() as session:
+            for found in (sparse.eval(), sparse.eval(session=session)):
+                assert isinstance(found, tf1.SparseTensorValue)
+                assert [part.tolist() for part in found] == [[[1]], [5], [3]]
