@@ -6,9 +6,10 @@ Follows https://www.tensorflow.org/api_docs/python/tf/test/TestCase.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import unittest
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import ml_dtypes
@@ -96,9 +97,18 @@ class NumberAssertions(unittest.TestCase):
         same = x == y
         if x.dtype.kind in "fc" and y.dtype.kind in "fc":
             same = same | (np.isnan(x) & np.isnan(y))
-        self._check(np.asarray(same, bool), x, y, "not equal", msg)
+        self._check(np.asarray(same, bool), x, y, "not equal", msg, np.testing.assert_array_equal)
 
-    def _check(self, holds: np.ndarray, x: Any, y: Any, what: str, msg: str | None) -> None:
+    def _check(
+        self,
+        holds: np.ndarray,
+        x: Any,
+        y: Any,
+        what: str,
+        msg: str | None,
+        compare: Callable[..., Any],
+    ) -> None:
+        """Fails unless `holds` everywhere, with the report of NumPy's function `compare` as TensorFlow does."""
         if holds.all():
             return
         at = np.argwhere(~np.atleast_1d(holds))
@@ -108,7 +118,12 @@ class NumberAssertions(unittest.TestCase):
         ]
         more = [f"  and {len(at) - 10} more"] if len(at) > 10 else []
         head = f"{msg or ''}\n{len(at)} of {holds.size} elements are {what}:"
-        self.fail("\n".join([head, *shown, *more]))
+        text = "\n".join([head, *shown, *more])
+        try:
+            compare(x, y, err_msg=text)
+        except AssertionError as e:
+            text = str(e)
+        self.fail(text)
 
     def assertDictEqual(self, d1: Any, d2: Any, msg: Any = None) -> None:
         """Fails unless both have the same keys, and equal values; floats may differ as in `assertAllClose`."""
@@ -163,7 +178,8 @@ class NumberAssertions(unittest.TestCase):
             x, y = x.astype(np.float32), y.astype(np.float32)
         close = np.isclose(x, y, rtol=rtol, atol=atol, equal_nan=True)
         what = f"not close (rtol={rtol}, atol={atol})"
-        self._check(np.asarray(close), x, y, what, msg)
+        compare = functools.partial(np.testing.assert_allclose, rtol=rtol, atol=atol)
+        self._check(np.asarray(close), x, y, what, msg, compare)
 
     def assertAllCloseAccordingToType(
         self,

@@ -52,6 +52,18 @@ HOLD = [
 ]
 FAIL = [
     ("assertAllEqual", ([1, 2], [1, 3]), r"1 of 2 elements are not equal:\n  \(1,\)"),
+    # TensorFlow's messages have the reports of NumPy.
+    (
+        "assertAllEqual",
+        ([1, 2], [1, 3]),
+        r"Arrays are not equal[\s\S]*Mismatched elements: 1 / 2 \(50%\)",
+    ),
+    ("assertAllEqual", (["a", "b"], [b"a", b"c"]), r"Mismatched elements: 1 / 2"),
+    (
+        "assertAllClose",
+        ([1.0, np.nan], [1.0, 2.0]),
+        r"Not equal to tolerance rtol=1e-06, atol=1e-06[\s\S]*nan location mismatch",
+    ),
     ("assertAllEqual", ([1, 2], [1]), "Shape mismatch"),
     ("assertAllClose", (tf.constant([1.0, 2.0]), [1.0, 2.1]), r"not close.*\n  \(1,\)"),
     ("assertAllClose", ({"a": 1.0}, {"b": 1.0}), "mismatched keys"),
