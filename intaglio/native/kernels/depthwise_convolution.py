@@ -108,14 +108,14 @@ def _filter_gradient(k: Sliding) -> None:
             at = code.at("float", target, c)
             there = code.let(f"and {k.test} {every}, {mask}") if mask else every
             before = k.tiles.read(code, at, there)
-            total = _under(k, arrays, (i, j), ranges, c, mask)
+            total = _tap_sums(k, arrays, (i, j), ranges, c, mask)
             total = code.let(f"fadd {k.vector} {before}, {total}")
             k.tiles.write(code, total, at, mask)
 
         k.vectors(added)
 
 
-def _under(
+def _tap_sums(
     k: Sliding,
     arrays: tuple[str, str],
     tap: tuple[str, str],

@@ -220,7 +220,7 @@ class _Builder:
         row = self._times(number, width)
         source = spectrum if plan.real == "inverse" else row
         if plan.real == "inverse":
-            self._before_inverse(spectrum)
+            self._complex_spectrum(spectrum)
             self._transposing_pass(self._loads(0), self._stores(1))
         else:
 
@@ -235,7 +235,7 @@ class _Builder:
         rows, rest = plan.length // plan.lanes, plan.radices[1:]
         plane = self._passes(rows, rest, plan.lanes, self._loads(1), last, 1)
         if plan.real == "forward":
-            self._after_forward(spectrum, plane)
+            self._real_spectrum(spectrum, plane)
 
     def _passes(
         self, length: int, radices: Sequence[int], stride: int, load: Load, last: Store, plane: int
@@ -304,7 +304,7 @@ class _Builder:
 
     # -- real rows ---------------------------------------------------------------------------
 
-    def _after_forward(self, spectrum: str, plane: int) -> None:
+    def _real_spectrum(self, spectrum: str, plane: int) -> None:
         """The spectrum of a real row from that of its even elements plus i times its odd ones."""
         code, v, half = self.code, self.v, self.plan.length
         load = self._loads(plane)
@@ -326,7 +326,7 @@ class _Builder:
         last = self._add(spectrum, half)
         v.store_scalar(self.target, last, v.op("fsub", re, im, 1), zero)
 
-    def _before_inverse(self, spectrum: str) -> None:
+    def _complex_spectrum(self, spectrum: str) -> None:
         """The spectrum of even elements plus i times odd ones from that of a real row, scaled."""
         code, v, half = self.code, self.v, self.plan.length
         store, scale = self._stores(0), 0.5 / half

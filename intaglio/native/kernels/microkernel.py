@@ -213,7 +213,7 @@ class Tiles:
         masks = [*[""] * (vectors - 1), self.mask(code, "0", "%left")]
         numbers = self._row_numbers(code, rows, any_count)
         tops = [self.step(code, "%a", r, "%row") for r in numbers]
-        self._awaited(code, numbers, vectors)
+        self._prefetch(code, numbers, vectors)
         # Offsets in a and in b, and in the panel.
         offsets, count = 2 + copies, rows * vectors
         kinds = ["i64"] * offsets + [self.vector] * count
@@ -265,7 +265,7 @@ class Tiles:
                 next_offsets.append(self.fma(code, factor, vector, sums[r * len(panel) + v]))
         return next_offsets
 
-    def _awaited(self, code: Code, rows: list[str], vectors: int) -> None:
+    def _prefetch(self, code: Code, rows: list[str], vectors: int) -> None:
         """Prefetches the elements of c to which the sums will be added."""
         with code.when(code.let("xor i1 %first, true")):
             for pointer in self._targets(code, rows, vectors):

@@ -250,7 +250,7 @@ class _Truncated:
                 self._fill(0)
                 block = code.integer("add", number, lane)
                 first = code.integer("mul", block, of_block)
-                self._take(code.integer("mul", lane, of_block), of_block, first)
+                self._accept(code.integer("mul", lane, of_block), of_block, first)
                 self._store(self._load(self.filled), code.at("i64", self.seen, lane))
             with code.loop("0", str(BLOCKS_PER_VECTOR)) as lane:
                 seen = self._load(code.at("i64", self.seen, lane))
@@ -260,11 +260,11 @@ class _Truncated:
                 lacking = code.integer("icmp slt", seen, of_block)
                 wanted = code.integer("icmp slt", beyond, self.size)
                 with code.when(code.let(f"and i1 {lacking}, {wanted}")):
-                    self._again(code.integer("mul", block, apart), apart, first)
+                    self._more_blocks(code.integer("mul", block, apart), apart, first)
         code.do("ret void")
         return Kernel(code, 1)
 
-    def _again(self, start: str, count: str, first: str) -> None:
+    def _more_blocks(self, start: str, count: str, first: str) -> None:
         """The numbers from a block's own counters, until there are enough."""
         code = self.code
         self._fill(0)
@@ -272,7 +272,7 @@ class _Truncated:
             lacking = code.integer("icmp slt", self._load(self.filled), self.of_block)
             with code.when(lacking):
                 self._generate(code.integer("add", start, iteration), "1")
-                self._take("0", BLOCKS_PER_VECTOR * self.of_block, first)
+                self._accept("0", BLOCKS_PER_VECTOR * self.of_block, first)
 
     def _generate(self, first: str, step: str) -> None:
         """Normal numbers from `LANES` blocks, stored in scratch memory."""
@@ -282,7 +282,7 @@ class _Truncated:
             pointer = code.at(kind.llvm, self.scratch, str(i * BLOCKS_PER_VECTOR))
             code.do(f"store {s.vector(kind)} {vector}, ptr {pointer}, align {kind.bytes}")
 
-    def _take(self, start: str, count: int, first: str) -> None:
+    def _accept(self, start: str, count: int, first: str) -> None:
         """Appends the accepted numbers of the scratch memory from index `first` on."""
         code, kind = self.code, self.kind
         word = kind.llvm

@@ -250,14 +250,14 @@ class _RowKernelBuilder:
             bits = functools.reduce(lambda x, y: code.integer("or", x, y), addresses)
             even = code.integer("icmp eq", code.integer("and", bits, CACHE_LINE_BYTES - 1), 0)
             with code.when(even):
-                self._go_over(first, last, ins, outs)
+                self._each_row(first, last, ins, outs)
                 # A fence after the streaming stores, before other threads read the rows.
                 code.do("fence seq_cst")
             first = code.let(f"select i1 {even}, i64 {last}, i64 {first}")
             self.streamed = False
-        self._go_over(first, last, ins, outs)
+        self._each_row(first, last, ins, outs)
 
-    def _go_over(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
+    def _each_row(self, first: str, last: str, ins: list[str], outs: list[str]) -> None:
         """All rows of a range."""
         if self.plan.flat:
             self._down(first, last, ins, outs)

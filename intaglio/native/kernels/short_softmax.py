@@ -79,7 +79,7 @@ class ShortRows:
             most = self.s.maximum(most, x)
         return [self.s.sub(x, most) for x in logits]
 
-    def grown(self, shifted: Sequence[Lanes]) -> tuple[list[Lanes], Lanes]:
+    def exponential_columns(self, shifted: Sequence[Lanes]) -> tuple[list[Lanes], Lanes]:
         """Exponentials, and their sum in the order of the columns."""
         found: list[Lanes] = []
         for at in range(0, len(shifted), GROUP):
@@ -98,14 +98,14 @@ class ShortRows:
 
 def _softmax(k: ShortRows, step: _Step) -> None:
     """exp(logits) / sum(exp(logits))"""
-    grown, total = k.grown(k.shifted(k.columns("%ins", 0, step)))
+    grown, total = k.exponential_columns(k.shifted(k.columns("%ins", 0, step)))
     k.put_columns(0, step, [k.s.div(x, total) for x in grown])
 
 
 def _log_softmax(k: ShortRows, step: _Step) -> None:
     """logits - log(sum(exp(logits)))"""
     shifted = k.shifted(k.columns("%ins", 0, step))
-    less = k.s.log(k.grown(shifted)[1])
+    less = k.s.log(k.exponential_columns(shifted)[1])
     k.put_columns(0, step, [k.s.sub(x, less) for x in shifted])
 
 
@@ -114,7 +114,7 @@ def _cross_entropy(k: ShortRows, step: _Step) -> None:
     logits."""
     s, labels = k.s, k.columns("%ins", 1, step)
     shifted = k.shifted(k.columns("%ins", 0, step))
-    grown, total = k.grown(shifted)
+    grown, total = k.exponential_columns(shifted)
     less, none = s.log(total), s.const(0, total)
     # The limit of x log x at 0, which is 0.
     terms = [
@@ -132,7 +132,7 @@ def _sparse_cross_entropy(k: ShortRows, step: _Step) -> None:
     pointer = code.at(LABEL.memory, k.array("%ins", 1), step.row)
     label = Lanes(LABEL, (k.memory.read(LABEL, pointer, step.mask),))
     shifted = k.shifted(k.columns("%ins", 0, step))
-    grown, total = k.grown(shifted)
+    grown, total = k.exponential_columns(shifted)
     chosen, gradients = shifted[0], list[Lanes]()
     for column, (x, share) in enumerate(zip(shifted, grown, strict=True)):
         here = s.eq(label, s.constant(column, LABEL))

@@ -114,11 +114,11 @@ class _Builder:
     def _op(self, word: str, x: str, y: str) -> str:
         return self.code.let(f"{word} {self.type} {x}, {y}")
 
-    def _less(self, x: str, factor: str, y: str) -> str:
+    def _sub_product(self, x: str, factor: str, y: str) -> str:
         """x - factor * y, rounded twice, as NumPy does it before there is a kernel."""
         return self._op("fsub", x, self._op("fmul", factor, y))
 
-    def _blame(self, test: str) -> None:
+    def _flag_lanes(self, test: str) -> None:
         """Sets the flag for the lanes for which a test holds."""
         code, kind = self.code, f"<{self.lanes} x i8>"
         now = code.let(f"zext <{self.lanes} x i1> {test} to {kind}")
@@ -201,7 +201,7 @@ class _Builder:
             below = self._add(j, 1)
             pivot = self._load(self.a, j, j, n)
             test = "ole" if self.form.complete else "ule"
-            self._blame(code.let(f"fcmp {test} {self.type} {pivot}, zeroinitializer"))
+            self._flag_lanes(code.let(f"fcmp {test} {self.type} {pivot}, zeroinitializer"))
             root = code.call(
                 self.type, f"llvm.sqrt.v{self.lanes}f{8 * self.bytes}", (self.type, pivot)
             )
@@ -211,7 +211,7 @@ class _Builder:
                 self._store(quotient, self.a, i, j, n)
                 with code.loop(below, self._add(i, 1)) as k:
                     x, y = self._load(self.a, i, k, n), self._load(self.a, k, j, n)
-                    self._store(self._less(x, quotient, y), self.a, i, k, n)
+                    self._store(self._sub_product(x, quotient, y), self.a, i, k, n)
                 self._store("zeroinitializer", self.a, j, i, n)
         if self.form.complete:
             self._without_root()
@@ -241,7 +241,7 @@ class _Builder:
         def step(i: str, start: str, stop: str) -> None:
             pivot = element(i, i)
             if not form.complete:
-                self._blame(code.let(f"fcmp ueq {self.type} {pivot}, zeroinitializer"))
+                self._flag_lanes(code.let(f"fcmp ueq {self.type} {pivot}, zeroinitializer"))
             self._divide_row(i, pivot)
             with code.loop(start, stop) as r:
                 self._subtract_row(r, element(r, i), i)
@@ -264,12 +264,12 @@ class _Builder:
         with self.code.loop("0", self.columns) as c:
             x = self._load(self.b, row, c, self.columns)
             y = self._load(self.b, other, c, self.columns)
-            self._store(self._less(x, factor, y), self.b, row, c, self.columns)
+            self._store(self._sub_product(x, factor, y), self.b, row, c, self.columns)
 
     def _solve(self) -> None:
         self._read(0, self.a, self.rows, transposed=self.form.adjoint)
         self._read(1, self.b, self.columns)
-        self._blame_first_pivot()
+        self._flag_first_pivot()
         self._eliminate()
         self._substitute()
         self._write(self.b, self.columns)
@@ -282,15 +282,15 @@ class _Builder:
             with code.loop("0", n) as j:
                 self._store("zeroinitializer", self.b, i, j, n)
             self._store(one, self.b, i, i, n)
-        self._blame_first_pivot()
+        self._flag_first_pivot()
         self._eliminate()
         self._substitute()
         self._write(self.b, n, transposed=self.form.adjoint)
 
-    def _blame_first_pivot(self) -> None:
+    def _flag_first_pivot(self) -> None:
         """Sets the flag for matrices that start with NaN; others with NaN have results."""
         first = self._load(self.a, "0", "0", self.rows)
-        self._blame(self.code.let(f"fcmp uno {self.type} {first}, {first}"))
+        self._flag_lanes(self.code.let(f"fcmp uno {self.type} {first}, {first}"))
 
     def _determinant(self) -> None:
         code, n = self.code, self.rows
@@ -338,7 +338,7 @@ class _Builder:
                 factor = self._op("fdiv", self._load(self.a, r, k, n), pivot)
                 with code.loop(below, n) as c:
                     x, y = self._load(self.a, r, c, n), self._load(self.a, k, c, n)
-                    self._store(self._less(x, factor, y), self.a, r, c, n)
+                    self._store(self._sub_product(x, factor, y), self.a, r, c, n)
                 if self.form.what != "determinant":
                     self._subtract_row(r, factor, k)
         return state.values[0]
@@ -373,13 +373,13 @@ class _Builder:
         best, row = state.values
         if self.form.complete:
             if self.form.what != "determinant":
-                self._blame(self._is_zero(best))
+                self._flag_lanes(self._is_zero(best))
             return row
         # For infinities and NaN LAPACK is called.
         limit = f"splat ({self.kind} 0x{'7FEFFFFFFFFFFFFF' if self.form.double else '47EFFFFFE0000000'})"
         below = code.let(f"fcmp ule {self.type} {best}, zeroinitializer")
         above = code.let(f"fcmp ugt {self.type} {best}, {limit}")
-        self._blame(code.let(f"or <{self.lanes} x i1> {below}, {above}"))
+        self._flag_lanes(code.let(f"or <{self.lanes} x i1> {below}, {above}"))
         return row
 
     def _swap(self, base: str, k: str, row: str, width: str) -> None:

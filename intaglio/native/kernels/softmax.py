@@ -44,7 +44,7 @@ class _Rows:
         if stored.short:
             self._buffer = self.code.let(f"alloca {kind.llvm}, i64 {self.classes}, align 64")
 
-    def between(self, result: str) -> str:
+    def row_buffer(self, result: str) -> str:
         """Memory for a row of unrounded numbers: the result's, if it has their type."""
         return self._buffer or result
 
@@ -73,7 +73,7 @@ class _Rows:
         """Stores vectors to a row, from an element on."""
         self._write(self.tiles, values, row, at, mask)
 
-    def read_between(self, row: str, at: str, count: int, mask: str) -> Lanes:
+    def read_unrounded(self, row: str, at: str, count: int, mask: str) -> Lanes:
         """Vectors of a row of unrounded numbers, from an element on."""
         pointers = self.wide.pointers(self.code, self.code.at(self.kind.llvm, row, at), count)
         return Lanes(self.kind, tuple([self.wide.read(self.code, p, mask) for p in pointers]))
@@ -100,7 +100,7 @@ class _Rows:
         """A number in every lane."""
         return self.code.splat(self.tiles.lanes, self.kind.llvm, number)
 
-    def grown(self, logits: str, out: str) -> tuple[str, str]:
+    def exponential_row(self, logits: str, out: str) -> tuple[str, str]:
         """Stores the unrounded exponentials of a row; returns its maximum and their sum."""
 
         def logit(s: Functions, at: str, mask: str) -> Lanes:
@@ -145,11 +145,11 @@ def _softmax(k: _Rows) -> None:
     logits, out = k.array("%ins", 0), k.array("%outs", 0)
     with k.code.loop("%from", "%to") as number:
         result = k.row(out, number)
-        grown = k.between(result)
-        _, total = k.grown(k.row(logits, number), grown)
+        grown = k.row_buffer(result)
+        _, total = k.exponential_row(k.row(logits, number), grown)
 
         def share(s: Functions, at: str, mask: str) -> Lanes:
-            value = s.div(k.read_between(grown, at, s.vectors, mask), k.every(s, total))
+            value = s.div(k.read_unrounded(grown, at, s.vectors, mask), k.every(s, total))
             k.write(value, result, at, mask)
             return value
 
@@ -161,7 +161,7 @@ def _log_softmax(k: _Rows) -> None:
     logits, out = k.array("%ins", 0), k.array("%outs", 0)
     with k.code.loop("%from", "%to") as number:
         row, result = k.row(logits, number), k.row(out, number)
-        most, total = k.grown(row, k.between(result))
+        most, total = k.exponential_row(row, k.row_buffer(result))
         less = k.log(total)
 
         def logarithm(s: Functions, at: str, mask: str) -> Lanes:
@@ -180,15 +180,15 @@ def _cross_entropy(k: _Rows) -> None:
     losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
     with k.code.loop("%from", "%to") as number:
         row, wanted, gradient = (k.row(d, number) for d in (logits, labels, gradients))
-        grown = k.between(gradient)
-        most, total = k.grown(row, grown)
+        grown = k.row_buffer(gradient)
+        most, total = k.exponential_row(row, grown)
         less = k.log(total)
 
         def term(s: Functions, at: str, mask: str) -> Lanes:
             label = k.read(wanted, at, s.vectors, mask)
             shifted = s.sub(k.read(row, at, s.vectors, mask), k.every(s, most))
             loss = s.mul(label, s.sub(k.every(s, less), shifted))
-            share = s.div(k.read_between(grown, at, s.vectors, mask), k.every(s, total))
+            share = s.div(k.read_unrounded(grown, at, s.vectors, mask), k.every(s, total))
             k.write(s.sub(share, label), gradient, at, mask)
             # The limit of x log x at 0, which is 0.
             none = s.const(0, label)
@@ -203,7 +203,7 @@ def _sparse_cross_entropy(k: _Rows) -> None:
     losses, gradients = k.array("%outs", 0), k.array("%outs", 1)
     with code.loop("%from", "%to") as number:
         row, gradient = k.row(logits, number), k.row(gradients, number)
-        most, total = k.grown(row, gradient)
+        most, total = k.exponential_row(row, gradient)
         less = k.log(total)
 
         def share(s: Functions, at: str, mask: str) -> Lanes:
@@ -293,7 +293,7 @@ def sparse_cross_entropy(shape: tuple[int, ...], dtype: Any = SINGLE) -> Run | N
             return NotImplemented
         return entropy(logits, labels.astype(np.int64, copy=False))
 
-    run.steps = entropy.steps  # the steps without the check of the labels
+    run.steps = entropy.steps  # type: ignore[attr-defined]  # the steps without the check of the labels
     return run
 
 

@@ -295,7 +295,7 @@ class FunctionLowering:
         back = callbacks.callback(node, inputs, shapes)
         self.random_streams += callbacks.streams(node)
         pointers = [self.pointer(h) if h.known is None else "null" for h in inputs]
-        self._fill(pointers, [h.pointer for h in results])
+        self._store_pointers(pointers, [h.pointer for h in results])
         self.has_guards = True
         self.undoes |= self.written
         self.call_python(back, self._ins, self._outs)
@@ -542,7 +542,7 @@ class FunctionLowering:
         self, name: str, ins: Sequence[str], outs: Sequence[str], count: int | str
     ) -> None:
         """A call of a function of this module over so many elements, its only dim."""
-        self._call_now(self._function(name, (0,)), ins, outs, count)
+        self._emit_call(self._function(name, (0,)), ins, outs, count)
 
     def kernel(self, what: str, write: Callable[..., Code], *arguments: Any) -> str:
         """The name of the function that `write(name, *arguments)` emits, once in a module.
@@ -602,24 +602,24 @@ class FunctionLowering:
         pointers = [self._known.get(p) for p in (*ins, *outs)]
         to = self.words[word_index]
         if None in pointers:
-            self._call_now(word_index, ins, outs, to)
+            self._emit_call(word_index, ins, outs, to)
             return
         record = [word_index, to, len(ins), len(pointers)]
         self._records.append(record + [n for p in pointers if p for n in p])
-        self.code.before = self._called
+        self.code.before = self._emit_calls
 
-    def _call_now(
+    def _emit_call(
         self, word_index: int, ins: Sequence[str], outs: Sequence[str], to: int | str
     ) -> None:
         """A call of a kernel by code of its own."""
-        self._fill(ins, outs)
+        self._store_pointers(ins, outs)
         dims = self.code.at("i64", "%dims", str(word_index))
         kernel = entry.load_header(self.code, "kernel", dims)
         self.code.do(
             f"call void {kernel}(ptr {self._ins}, ptr {self._outs}, ptr {dims}, i64 0, i64 {to})"
         )
 
-    def _called(self) -> None:
+    def _emit_calls(self) -> None:
         """Emits the pending calls of the table."""
         self.code.before = None
         word_index, count = len(self.words), len(self._records)
@@ -637,7 +637,7 @@ class FunctionLowering:
             f"call void {function}(ptr %ins, ptr %outs, ptr %dims, ptr {records}, i64 {count}, i64 {most})"
         )
 
-    def _fill(self, ins: Sequence[str], outs: Sequence[str]) -> None:
+    def _store_pointers(self, ins: Sequence[str], outs: Sequence[str]) -> None:
         """Stores the pointers of a call in the tables."""
         code, tables = self.code, (self._ins, self._outs)
         for side, (table, pointers) in enumerate(zip(tables, (ins, outs), strict=True)):

@@ -50,7 +50,7 @@ def index_maps_of(node: Node, inputs: Sequence[ArrayOperand], data: Sequence[int
     total = sum(counts)
     if total > MAX_MAP_ELEMENTS:
         raise Unsupported(f"{node.op.name} of {total} elements")
-    numbers = _lots(total)
+    numbers = _distinct_numbers(total)
     codes = np.concatenate([np.arange(c) | (which << BITS) for which, c in enumerate(counts)])
     arrays = [h.known for h in inputs]
     starts = np.cumsum([0, *counts])
@@ -66,7 +66,7 @@ def _is_zero(known: Any) -> bool:
     return known is not None and not np.frombuffer(known.tobytes(), np.uint8).any()
 
 
-def _lots(count: int) -> Any:
+def _distinct_numbers(count: int) -> Any:
     """Distinct random numbers, none of which is a sum of others."""
     return np.random.default_rng(count).integers(1, 1 << 62, count)
 

@@ -35,14 +35,14 @@ def _shuffled(
     count = source.shape[0]
     distances = w.scratch(4 * (count - 1))
     random.fill(w, "bits", count - 1, state, distances)
-    w.call_function(w.kernel("distances", _distances), [], [distances], [count - 1])
+    w.call_function(w.kernel("distances", _shuffle_offsets), [], [distances], [count - 1])
     swaps: Any = random_bits.permutation(count)
     order = w.scratch(8 * count)
     w.call_step(swaps.steps[0], [distances], [order])
     return [taken_rows(w, node, source, ArrayOperand(WORD, (count,), pointer=order))]
 
 
-def _distances(name: str) -> Code:
+def _shuffle_offsets(name: str) -> Code:
     """The offsets of a Fisher-Yates shuffle: word i modulo the number of elements from i on."""
     code = Code(name, entry.KERNEL, "internal void")
     words = code.load("ptr", "%outs", 8)
@@ -141,7 +141,7 @@ def _choosing(name: str, kind: Kind, result: Kind) -> Code:
             at = code.integer("add", first, i)
             number_of = code.load("double", code.at("double", uniforms, at), 8)
             wanted = code.let(f"fmul double {number_of}, {state.values[0]}")
-            found = _beyond(code, sums, classes, dims["halvings"], wanted)
+            found = _first_greater(code, sums, classes, dims["halvings"], wanted)
             if result.bits < 64:
                 found = code.let(f"trunc i64 {found} to {result.llvm}")
             code.do(
@@ -196,7 +196,7 @@ def _exponentials(code: Code, kind: Kind, row: str, sums: str, classes: str) -> 
             )
 
 
-def _beyond(code: Code, sums: str, count: str, halvings: str, wanted: str) -> str:
+def _first_greater(code: Code, sums: str, count: str, halvings: str, wanted: str) -> str:
     """The index of the first greater sum, by binary search."""
     ends = [("i64", "0"), ("i64", count)]
     with code.carrying("0", halvings, 1, *ends) as state:

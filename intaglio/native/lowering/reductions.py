@@ -48,7 +48,7 @@ PAIRWISE_LANES = 8
 
 def reduction(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """A reduction over constant axes."""
-    source, axes = _over(node, inputs)
+    source, axes = _operand_and_axes(node, inputs)
     kind, shape = source.kind, source.shape
     if kind.letter == "c" and node.op in (raw.Max, raw.Min):
         raise Unsupported(f"{node.op.name} of complex numbers")
@@ -90,7 +90,7 @@ def _widened(s: Functions, node: Node, x: Lanes) -> Lanes:
     return s.widened(x)
 
 
-def _over(node: Node, inputs: list[Any]) -> tuple[ArrayOperand, tuple[int, ...]]:
+def _operand_and_axes(node: Node, inputs: list[Any]) -> tuple[ArrayOperand, tuple[int, ...]]:
     """The operand, and the axes."""
     source, axis = inputs
     if axis.known is None:
@@ -103,7 +103,7 @@ def _over(node: Node, inputs: list[Any]) -> tuple[ArrayOperand, tuple[int, ...]]
 
 def of_memory(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOperand]:
     """The same of a value in memory, by a kernel."""
-    source, axes = _over(node, inputs)
+    source, axes = _operand_and_axes(node, inputs)
     name, kind, keep = node.op.name, source.kind, node.attrs["keep_dims"]
     dtype, shape = node.inputs[0].dtype.numpy, source.shape
     result = tuple([1 if d in axes else n for d, n in enumerate(shape) if keep or d not in axes])

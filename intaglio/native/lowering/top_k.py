@@ -202,7 +202,7 @@ class _TopKBuilder:
                 self._store_word(self._worse(self._load(self.one, row, i)), here, i)
                 self._store_word(i, code.at("i64", here, length), i)
             for byte in range(self.wide.bytes):
-                self._by_byte(here, there, counts, 8 * byte)
+                self._radix_pass(here, there, counts, 8 * byte)
                 here, there = there, here
             best = self._row(self.kind, values, number, count)
             where = self._row(self.index_kind, indices, number, count)
@@ -239,7 +239,7 @@ class _TopKBuilder:
     def _store_word(self, value: str, data: str, at: str) -> None:
         self.code.do(f"store i64 {value}, ptr {self.code.at('i64', data, at)}, align 8")
 
-    def _by_byte(self, here: str, there: str, counts: str, shift: int) -> None:
+    def _radix_pass(self, here: str, there: str, counts: str, shift: int) -> None:
         """Sorts keys, and the indices behind them, by one byte."""
         code, length = self.code, self.dims["length"]
 

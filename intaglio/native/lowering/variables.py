@@ -179,13 +179,13 @@ def _in_use(w: FunctionLowering, variable: Variable, result: SymbolicTensor) -> 
         _lies_in(value, variable)
         and (
             scope.last.get(key, -1) > scope.at
-            or (scope.last.get(key) == scope.at and not (loop and _faces(value, result)))
+            or (scope.last.get(key) == scope.at and not (loop and _same_elements(value, result)))
         )
         for key, value in scope.values.items()
     )
 
 
-def _faces(value: Value, result: SymbolicTensor) -> bool:
+def _same_elements(value: Value, result: SymbolicTensor) -> bool:
     """True if the elements of both are in the same memory."""
     size = kind_of(result.dtype.numpy).bytes
     return (

@@ -107,7 +107,7 @@ def _folded(fold: _Fold, new: Rewriter) -> SymbolicTensor:
         new.keep(convolution, folded)
         if shift is None:
             return folded.outputs[0]
-        channels = np.array([folded.outputs[0].dims[-1]], np.int32)  # both are known
+        channels = np.array([folded.outputs[0].dims[-1]], np.int32)  # type: ignore[index]  # dims are known
         if shift.dims is None or len(shift.dims) != 1:
             shift = raw.Reshape(shift, channels)
         return raw.AddV2(folded.outputs[0], shift)

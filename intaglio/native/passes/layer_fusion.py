@@ -53,7 +53,7 @@ def _convolution(node: Node, users: Users) -> list[Node]:
     if not is_large(node) or added is None or added.op not in layers.ADDITIONS:
         return []
     bias = added.inputs[added.inputs[0] is node.outputs[0]]
-    if bias.dims != node.outputs[0].dims[-1:]:  # both are known
+    if bias.dims != node.outputs[0].dims[-1:]:  # type: ignore[index]  # dims are known
         return []
     layer = [node, added]
     following = only_user(added.outputs[0], users)

@@ -57,9 +57,9 @@ def has_relu(node: Node) -> bool:
 def _normalization(node: Node, users: Users) -> list[Node]:
     """A batch normalisation, and the Relu after it; the normalisation alone if only its statistics
     are used."""
-    if not fits(node) or _wanted(node, users, 5):
+    if not fits(node) or _used_outputs(node, users, 5):
         return []
-    if not _wanted(node, users, 0, 1):
+    if not _used_outputs(node, users, 0, 1):
         return [node]
     following = only_user(node.outputs[0], users)
     if following is None or following.op is not raw.Relu:
@@ -70,7 +70,9 @@ def _normalization(node: Node, users: Users) -> list[Node]:
     return [node, following]
 
 
-def _wanted(node: Node, users: Users, first: int, last: int | None = None) -> list[SymbolicTensor]:
+def _used_outputs(
+    node: Node, users: Users, first: int, last: int | None = None
+) -> list[SymbolicTensor]:
     """Those of the outputs from `first` to `last` that are used."""
     return [v for v in node.outputs[first:last] if id(v) in users]
 
@@ -81,7 +83,7 @@ def _gradient(node: Node, users: Users) -> list[Node]:
 
     Relu and the normalisation are among them if only the gradients use them.
     """
-    if not fits(node) or _wanted(node, users, 3):
+    if not fits(node) or _used_outputs(node, users, 3):
         return []
     before = node.inputs[0].node
     if before.op is not raw.ReluGrad or only_user(before.outputs[0], users) is not node:
@@ -91,7 +93,7 @@ def _gradient(node: Node, users: Users) -> list[Node]:
     if relu.op is raw.Relu and only_user(relu.outputs[0], users) is before:
         normal = relu.inputs[0].node
         alone = only_user(normal.outputs[0], users) is relu
-        if normal.op in FORWARD and alone and not _wanted(normal, users, 1):
+        if normal.op in FORWARD and alone and not _used_outputs(normal, users, 1):
             return [normal, relu, *layer]
     return layer
 

@@ -124,7 +124,7 @@ class _Forwarding:
         for index in range(len(node.inputs)):
             writes = resources.writes(node, index)
             if writes or resources.reads(node, index):
-                for handle in self._meant(node.inputs[index]):
+                for handle in self._possible_inputs(node.inputs[index]):
                     self._flush(handle)
                     if writes:
                         self.known.pop(handle, None)
@@ -133,7 +133,7 @@ class _Forwarding:
         # order.
         self.new.keep(node, derived(node, inputs) if node.control else None)
 
-    def _meant(self, handle: SymbolicTensor) -> Sequence[int]:
+    def _possible_inputs(self, handle: SymbolicTensor) -> Sequence[int]:
         """The ids of the inputs that a handle may be."""
         found = id(resources.origin(handle))
         return [found] if found in self.inputs else list(self.inputs)

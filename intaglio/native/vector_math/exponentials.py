@@ -117,7 +117,7 @@ def exp(s: Builder, x: Lanes, tail: Any = None, doublings: int = 0) -> Lanes:
 def _normal_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
     """`exp` of an x that is clamped to where the result is a normal number, or infinite."""
     if x86.has_parts(x.kind):
-        return _picked_exp(s, x, tail, doublings)
+        return _table_exp(s, x, tail, doublings)
     form = _format(x)
     k, r = _reduced(s, x)
     if tail is not None:
@@ -140,7 +140,7 @@ _LOST = [power / float(np.float32(power)) - 1 for power in _SIXTEENTHS]
 _GROWTH = [1.0, 1 / 2 + (math.log(2) / 32) ** 2 / 32, 1 / 6]
 
 
-def _picked_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
+def _table_exp(s: Builder, x: Lanes, tail: Any, doublings: int) -> Lanes:
     """`exp` of float32, with 2 ** (k / 16) from a table, so that a short series is enough."""
     form = _format(x)
     magic = s.const(form.magic / 16, x)
@@ -267,7 +267,7 @@ def log_parts(s: Builder, x: Lanes) -> tuple[Lanes, Lanes]:
 def log(s: Builder, x: Lanes, correction: Any = None) -> Lanes:
     """The natural logarithm; `correction` is added before the last rounding."""
     if x86.has_parts(x.kind):
-        return _picked_log(s, x, correction)
+        return _table_log(s, x, correction)
     form = _format(x)
     e, f = log_parts(s, x)
     # log(1 + f) = 2 artanh(z), z = f / (2 + f); f, the first term of the series, is added last.
@@ -312,7 +312,7 @@ def _inverses() -> tuple[tuple[float, ...], tuple[float, ...]]:
 _NEAR_ONE = [-1 / 2, 1 / 3, -1 / 4, 1 / 5, -1 / 6]
 
 
-def _picked_log(s: Builder, x: Lanes, correction: Any) -> Lanes:
+def _table_log(s: Builder, x: Lanes, correction: Any) -> Lanes:
     """The logarithm in float32, with inverses from a table. Where x is no positive number, its
     exponent and significand (`x86`) give the result of IEEE 754."""
     form = _format(x)

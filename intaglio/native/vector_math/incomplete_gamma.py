@@ -65,7 +65,7 @@ def _density(s: Builder, a: Lanes, x: Lanes) -> Lanes:
     return pieces(s, s.const(0, a), (s.logical_not(large), near), (large, far))
 
 
-def _going(s: Builder, count: Lanes, moved: Lanes) -> Lanes:
+def _not_converged(s: Builder, count: Lanes, moved: Lanes) -> Lanes:
     """True where a series has not converged, up to a maximal number of terms."""
     return s.logical_and(moved, s.lt(count, s.const(MAX_TERMS, count)))
 
@@ -80,7 +80,7 @@ def _lower_sum(s: Builder, eps: float, a: Lanes, x: Lanes) -> Lanes:
         term = s.div(s.mul(term, x), s.add(a, count))
         total = s.add(total, term)
         moved = s.gt(term, s.mul(s.const(eps, a), total))
-        return [count, term, total], _going(s, count, moved)
+        return [count, term, total], _not_converged(s, count, moved)
 
     start = s.div(one, a)
     return s.iterated([s.const(0, a), start, start], step)[-1]
@@ -102,7 +102,7 @@ def _upper_fraction(s: Builder, eps: float, a: Lanes, x: Lanes) -> Lanes:
         moved = s.logical_and(moved, s.ne(q, zero))
         scale = s.select(s.gt(s.abs(q), s.const(HUGE, a)), s.const(1 / HUGE, a), one)
         p, p_old, q, q_old = (s.mul(v, scale) for v in (p, p_old, q, q_old))
-        return [n, p, p_old, q, q_old, value], _going(s, n, moved)
+        return [n, p, p_old, q, q_old, value], _not_converged(s, n, moved)
 
     return s.iterated([zero, one, zero, b, one, s.div(one, b)], step)[-1]
 
@@ -263,7 +263,7 @@ def _beta_fraction(s: Builder, eps: float, a: Lanes, b: Lanes, x: Lanes) -> Lane
             factor = s.mul(c, d)
             value = s.mul(value, factor)
         moved = s.gt(s.abs(s.sub(factor, one)), s.const(eps, a))
-        return [m, c, d, value], _going(s, m, moved)
+        return [m, c, d, value], _not_converged(s, m, moved)
 
     return s.iterated([s.const(0, a), one, d, d], step)[-1]
 
