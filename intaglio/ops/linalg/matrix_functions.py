@@ -99,13 +99,13 @@ def square_root(a: Any) -> Any:
     flat = a.reshape(-1, n, n)
     result = np.full_like(flat, complex(np.nan, np.nan) if a.dtype.kind == "c" else np.nan)
     good = np.isfinite(flat).all(axis=(-1, -2))
-    for turned, other in ((flat, np.tril(flat, -1)), (flat.swapaxes(-1, -2), np.triu(flat, 1))):
+    for upper, other in ((flat, np.tril(flat, -1)), (flat.swapaxes(-1, -2), np.triu(flat, 1))):
         triangular = good & (other == 0).all(axis=(-1, -2))
         if triangular.any():
-            roots = _root_triangular(turned[triangular])
+            roots = _root_triangular(upper[triangular])
             exist = np.isfinite(roots).all(axis=(-1, -2), keepdims=True)
             roots = np.where(exist, roots, result[triangular])
-            result[triangular] = roots if turned is flat else roots.swapaxes(-1, -2)
+            result[triangular] = roots if upper is flat else roots.swapaxes(-1, -2)
             good &= ~triangular
     if not good.any():
         return result.reshape(*batch, n, n)
