@@ -11,6 +11,7 @@ from intaglio.base.errors import invalid_argument
 from intaglio.base.limits import check_decoded
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.restricted import run_loops
 from intaglio.ops.text import native_strings
 from intaglio.ops.text.strings import filled, mapped
 
@@ -133,12 +134,14 @@ def _digits(values: Any, style: str) -> _Digits | None:
             found = _fixed(doubles, precision, values.dtype == np.float64)
         else:
             behind = precision if style[-1] == "e" else max(precision, 1) - 1
-            found = _scientific(doubles, behind)
+            found = _by_loop(doubles, behind, style[-1] == "g") or _by_arrays(
+                doubles, behind, style[-1] == "g"
+            )
     # Unusual ones are formatted one by one.
     if found.unusual.size * 8 > values.size:
         return None
     found.numbers[found.unusual] = 0
-    return _shortest(found) if style[-1] == "g" else found
+    return found
 
 
 def _fixed(doubles: Any, behind: int, doubly: bool) -> _Digits:
@@ -151,6 +154,80 @@ def _fixed(doubles: Any, behind: int, doubly: bool) -> _Digits:
     none = native_strings.NO_EXPONENT
     whole = np.where(certain, whole, 0).astype(np.uint64)
     return _Digits(whole, np.signbit(doubles), behind, none, np.flatnonzero(~certain))
+
+
+# What NumPy takes for a number with an exponent, in multiplications.
+_WORK_PER_NUMBER = 400
+# The sum of this and a float below it has no fraction.
+_NO_FRACTION = float(1 << 52)
+
+
+def _by_loop(doubles: Any, behind: int, shortest: bool) -> _Digits | None:
+    """With one digit before the point, or as `%g` has them, in machine code if there is any."""
+    count = doubles.size
+    numbers, points, exponents = np.empty(count, np.uint64), *np.empty((2, count), np.int64)
+    negative, usual = np.empty((2, count), np.bool_)
+    arrays = numbers, points, exponents, negative, usual, doubles, doubles.view(np.int64), _TENS
+    work = _WORK_PER_NUMBER * count
+    if not run_loops(write_digits, work, *arrays, behind, int(shortest), rows=count):
+        return None
+    return _Digits(numbers, negative, points, exponents, np.flatnonzero(~usual))
+
+
+def times_power(size: Any, power: Any, tens: Any) -> Any:
+    """A number times a power of ten: by a positive power, which is nearer to exact."""
+    if power < 0:
+        return size / tens[-power - _LEAST_POWER]
+    return size * tens[power - _LEAST_POWER]
+
+
+def write_digits(
+    numbers: Any, points: Any, exponents: Any, negative: Any, usual: Any, doubles: Any, bits: Any,
+    tens: Any, behind: Any, shortest: Any, begin: Any, end: Any,
+) -> None:  # fmt: skip
+    """`_by_arrays`, number by number. `bits` are those of `doubles`, `tens` the powers of ten."""
+    least, most = tens[behind - _LEAST_POWER], tens[behind + 1 - _LEAST_POWER]
+    smallest, largest = tens[15], tens[-2 * _LEAST_POWER]
+    for i in range(begin, end):
+        size = abs(doubles[i])
+        negative[i] = bits[i] < 0
+        usual[i] = size == 0.0 or (size > smallest and size < largest)
+        number, point, exponent = 0, behind, 0
+        if usual[i] and size > 0.0:
+            # From the exponent of 2, by log10(2) = 1233 / 4096; the loops below correct it.
+            exponent = ((((bits[i] >> 52) & 2047) + 51) * 1233 >> 12) - 323
+            scaled = times_power(size, behind - exponent, tens)
+            while scaled >= most:
+                exponent += 1
+                scaled = times_power(size, behind - exponent, tens)
+            while scaled < least:
+                exponent -= 1
+                scaled = times_power(size, behind - exponent, tens)
+            whole = (scaled + _NO_FRACTION) - _NO_FRACTION
+            usual[i] = abs(abs(scaled - whole) - 0.5) > scaled * _UNCERTAIN
+            if whole >= most:
+                whole = least
+                exponent += 1
+            number = int(whole)
+        if shortest == 1:
+            while point > 0 and number % 10 == 0:
+                number = number // 10
+                point -= 1
+            if exponent >= -4 and exponent <= behind:
+                point -= exponent
+                exponent = native_strings.NO_EXPONENT
+                while point < 0:
+                    number *= 10
+                    point += 1
+        numbers[i] = number
+        points[i] = point
+        exponents[i] = exponent
+
+
+def _by_arrays(doubles: Any, behind: int, shortest: bool) -> _Digits:
+    """With one digit before the point, or as `%g` has them."""
+    found = _scientific(doubles, behind)
+    return _shortest(found) if shortest else found
 
 
 def _scientific(doubles: Any, behind: int) -> _Digits:

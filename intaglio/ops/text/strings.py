@@ -344,16 +344,17 @@ class StringJoin(Op):
                         f"Input shapes do not match: {shape_text(dims)} vs. {shape_text(np.shape(array))}"
                     )
                 dims = np.shape(array)
-        glue = separator.encode()
-        wide = [np.broadcast_to(np.asarray(a, object), dims).reshape(-1) for a in inputs]
-        if not wide:
+        glue, width = separator.encode(), len(inputs)
+        if not inputs:
             return filled([b""], ())
-        count = wide[0].size
-        if count >= texts.MIN_NATIVE_STRINGS:
-            rows = np.stack(wide, axis=1).reshape(-1)
-            starts = np.arange(count) * len(wide)
-            return runs_joined(rows, starts, np.full(count, len(wide)), glue).reshape(dims)
-        return filled(list(map(glue.join, zip(*[a.tolist() for a in wide], strict=True))), dims)
+        rows = np.empty((math.prod(dims), width), object)
+        for i, array in enumerate(inputs):
+            rows[:, i] = np.asarray(array, object).reshape(-1)
+        if len(rows) < texts.MIN_NATIVE_STRINGS:
+            return filled(list(map(glue.join, rows.tolist())), dims)
+        starts = np.arange(0, rows.size, width)
+        joined = runs_joined(rows.reshape(-1), starts, np.full(len(rows), width), glue)
+        return joined.reshape(dims)
 
 
 def _merged(a: Any, b: Any) -> Any:
