@@ -112,7 +112,7 @@ def _ops() -> str:
             found["scalar"].append(name)
         elif {"native", "decompose"} & set(op.rules):
             found["expression"].append(name)
-        elif name in portable_rules.OPS:
+        elif name in {*portable_rules.OPS, *portable_rules.WITHOUT_LOOPS}:
             found["known shapes"].append(name)
     return "\n".join(
         [

@@ -27,6 +27,8 @@ MAX_MATRIX_ELEMENTS = 1 << 18
 Rule = Callable[[Node, Sequence[SymbolicTensor]], list[Any]]
 # The outputs of a node in other ops, recorded in the graph that is written.
 OPS: Rules[Rule] = Rules()
+# The same for models, whose operators are no loops over elements; libraries have such loops (`loop_rules.py`).
+WITHOUT_LOOPS: Rules[Rule] = Rules()
 
 
 def _known(value: SymbolicTensor) -> Any:
@@ -261,7 +263,7 @@ MAX_ROWS = 24
 def _rows_of(value: SymbolicTensor) -> int:
     dims = _sizes(value)
     if len(dims) < 2 or not 0 < dims[-2] <= MAX_ROWS or value.dtype.is_complex:
-        raise NoRule
+        raise NoRule(f"it is written out for real matrices of 1 to {MAX_ROWS} rows")
     return dims[-2]
 
 
@@ -458,6 +460,41 @@ def _complex_rows(value: SymbolicTensor) -> int:
     if not value.dtype.is_complex or len(dims) < 2 or not 0 < dims[-1] <= MAX_ROWS:
         raise NoRule("matrices are too large")
     return dims[-1]
+
+
+@WITHOUT_LOOPS.of(late.Qr)
+def _orthogonalised(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """Reflections, one for each column, with the signs that LAPACK gives them."""
+    (matrix,) = inputs
+    rows, columns, kind = _rows_of(matrix), _sizes(matrix)[-1], matrix.dtype
+    if not columns:
+        raise NoRule("matrices without columns")
+    two, zero, one = (np.asarray(v, kind.numpy) for v in (2, 0, 1))
+    identity = np.eye(rows, dtype=kind.numpy)
+    q: Any = raw.BroadcastTo(identity, np.array([*_sizes(matrix)[:-2], rows, rows], np.int32))
+    r: Any = matrix
+    for j in range(min(rows - 1, columns)):
+        rest = _slice(r, -2, j, rows)
+        column = _slice(rest, -1, j, j + 1)
+        head, below = _slice(column, -2, 0, 1), _slice(column, -2, 1, rows - j)
+        tail = raw.Sum(raw.Square(below), np.array([-2], np.int32), keep_dims=True)
+        size = raw.Sqrt(raw.AddV2(raw.Square(head), tail))
+        end = raw.AddV2(head, raw.SelectV2(raw.Less(head, zero), raw.Neg(size), size))
+        normal = raw.ConcatV2([end, below], np.int32(-2))
+        square = raw.AddV2(raw.Square(end), tail)
+        is_there = raw.Greater(tail, zero)  # else nothing is reflected
+        factor = raw.RealDiv(raw.SelectV2(is_there, two, zero), raw.SelectV2(is_there, square, one))
+        scaled = raw.Mul(normal, factor)
+        along = raw.BatchMatMulV2(normal, rest, adj_x=True)
+        rest = raw.Sub(rest, raw.BatchMatMulV2(scaled, along))
+        r = raw.ConcatV2([_slice(r, -2, 0, j), rest], np.int32(-2)) if j else rest
+        own = _slice(q, -1, j, rows)
+        own = raw.Sub(own, raw.BatchMatMulV2(raw.BatchMatMulV2(own, normal), scaled, adj_y=True))
+        q = raw.ConcatV2([_slice(q, -1, 0, j), own], np.int32(-1)) if j else own
+    r = raw.MatrixBandPart(r, np.int32(0), np.int32(-1))
+    if not node.attrs["full_matrices"] and columns < rows:
+        q, r = _slice(q, -1, 0, columns), _slice(r, -2, 0, columns)
+    return [q, r]
 
 
 # -- sparse tensors ----------------------------------------------------------------------------------

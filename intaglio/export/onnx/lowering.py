@@ -14,13 +14,14 @@ An op with none of them has no place in a model; the error names it, its line an
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.export import portable_rules
+from intaglio.export import loop_rules, portable_rules
 from intaglio.export.onnx import registry, scalars
 from intaglio.export.onnx.builder import Builder
 from intaglio.export.onnx.values import (
@@ -46,6 +47,10 @@ from intaglio.trace.graph import record
 ROUTES = ("rule", "scalar", "expression", "kernel")
 # Results of known values with more elements are computed by the model, not stored in it.
 MAX_FOLDED_ELEMENTS = 1 << 14
+_NEEDS_LOOPS = (
+    "it is an algorithm of loops over elements, which end when the data says so, and operators are not; "
+    "intaglio.export_library writes such loops"
+)
 _REFUSED = (TypeError, ValueError, ArithmeticError, NotImplementedError, LookupError)
 
 
@@ -115,7 +120,7 @@ class Lowering:
                 if isinstance(e, UnexportableNode) and route not in ("expression", "kernel"):
                     raise
                 del self.builder.nodes[written:]
-                reason = reason or str(e)
+                reason = reason or _reason_of(e)
                 continue
             if found is not None:
                 if self._used is not None:
@@ -155,7 +160,16 @@ class Lowering:
 
     def _by_kernel(self, node: Node, inputs: Sequence[Operand]) -> list[Operand] | None:
         graph = kernel_expression(node, inputs)
+        if graph is None and loop_rules.OPS.has(node.op):
+            raise Unexportable(_NEEDS_LOOPS)
         return None if graph is None else self.run(graph, inputs)
+
+
+def _reason_of(refusal: Unexportable | UnexportableNode) -> str:
+    """Why an op has no expression; of an expression it is the op in it that has none."""
+    if not isinstance(refusal, UnexportableNode):
+        return str(refusal)
+    return f"its expression needs {refusal.node.op.name}, and {refusal.reason}"
 
 
 def _typed(operand: Operand, tensor: Any) -> Operand:
@@ -234,10 +248,10 @@ def kernel_expression(node: Node, values: Sequence[Operand]) -> Graph | None:
             raw.Const(value=np.asarray(v), dtype=t.dtype) if is_known(v) else t
             for t, v in zip(tensors, values, strict=True)
         ]
-        try:
-            return portable_rules.OPS.apply(node, operands)
-        except NoRule:
-            return kernel_results(node, operands)
+        for rules in (portable_rules.OPS, portable_rules.WITHOUT_LOOPS):
+            with contextlib.suppress(NoRule):
+                return rules.apply(node, operands)
+        return kernel_results(node, operands)
 
     if not may_be_expressed(node, shapes_known=True):
         return None
@@ -248,4 +262,10 @@ def kernel_expression(node: Node, values: Sequence[Operand]) -> Graph | None:
     if not fitting(found, node):
         return None
     graph.outputs.extend(found)
-    return graph.freeze_function()
+    frozen = graph.freeze_function()
+    forms = [(v.dtype, v.dims) for v in node.inputs]
+    if any(
+        n.op is node.op and forms == [(v.dtype, v.dims) for v in n.inputs] for n in frozen.nodes
+    ):
+        return None  # NumPy's function is the op itself
+    return frozen

@@ -30,13 +30,18 @@ _WIDER = {
 }
 
 
+def stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype of the elements in memory: integers where they are quantised."""
+    return dtype[0] if dtype.fields is not None and len(dtype) == 1 else dtype
+
+
 @functools.cache
 def element_type(dtype: np.dtype[Any]) -> int:
     """The number of a dtype among ONNX' types. Raises Unexportable for one that ONNX has not."""
     if dtype.kind == "O":
         return onnx.TensorProto.STRING
     try:
-        return helper.np_dtype_to_tensor_dtype(dtype)
+        return helper.np_dtype_to_tensor_dtype(stored(dtype))
     except (KeyError, ValueError, TypeError) as e:
         raise Unexportable(f"ONNX has no elements of type {dtype}") from e
 

@@ -34,7 +34,7 @@ _LARGEST = np.finfo(_F).max
 def integers(array: Any) -> np.ndarray:
     """The integers of an array of a quantised dtype."""
     array = np.asarray(array)
-    return array[array.dtype.names[0]] if array.dtype.names else array
+    return array.view(array.dtype[0]) if array.dtype.names else array
 
 
 def quantized(values: Any, dtype: DType) -> np.ndarray:

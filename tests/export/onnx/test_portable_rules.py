@@ -101,3 +101,55 @@ def test_sizes_of_images(method, tmp_path):
         return [tf.image.resize(x, size, method) for size in ((9, 4), (3, 10), (1, 1))]
 
     compare(f, tmp_path, normal(2, 5, 7, 3))
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (4, 4), (2, 5, 3), (3, 6), (2, 1, 4)])
+@pytest.mark.parametrize("full", [False, True])
+def test_orthogonal_factors(shape, full, tmp_path):
+    """With the signs of LAPACK, also of columns that are zero below the diagonal, and of zeros."""
+
+    def f(x: Any) -> Any:
+        return [
+            *tf.linalg.qr(x, full_matrices=full),
+            *tf.linalg.qr(tf.linalg.band_part(x, 0, -1), full_matrices=full),
+            tf.linalg.qr(x * 0.0, full_matrices=full).r,
+        ]
+
+    compare(f, tmp_path, normal(*shape), tolerance=1e-4)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: tf.linalg.svd(x, compute_uv=False),
+        tf.linalg.eigvalsh,
+        lambda x: tf.linalg.expm(tf.linalg.logm(tf.cast(x, tf.complex64))),
+    ],
+)
+def test_algorithms_of_loops_are_refused_with_their_reason(function, tmp_path):
+    concrete = tf.function(function).get_concrete_function(tf.TensorSpec([4, 4], name="x"))
+    reason = r"\(\w+.py:\d+\) cannot be written as ONNX: it is an algorithm of loops over elements"
+    with pytest.raises(intaglio.ExportError, match=reason):
+        intaglio.export_onnx(concrete, tmp_path / "model.onnx")
+
+
+@pytest.mark.parametrize("dtype", [tf.quint8, tf.qint8, tf.qint32, tf.quint16])
+@pytest.mark.parametrize("mode", ["MIN_COMBINED", "SCALED"])
+def test_quantised_numbers(dtype, mode, tmp_path):
+    """They are integers in a model; what is computed of them and of their range are floats again."""
+
+    def f(x: Any) -> Any:
+        found = tf.quantization.quantize(x, -1.0, 3.0, dtype, mode=mode)
+        back = tf.quantization.dequantize(found.output, found.output_min, found.output_max, mode)
+        return [back, found.output_min, tf.reshape(back, [-1])]
+
+    compare(f, tmp_path, normal(3, 4))
+
+
+def test_an_expression_of_the_op_itself_is_none(tmp_path):
+    concrete = tf.function(lambda x: tf.bitcast(x, tf.int32)).get_concrete_function(
+        tf.TensorSpec([3], name="x")
+    )
+    with pytest.raises(intaglio.ExportError, match="Bitcast 'Bitcast'") as refused:
+        intaglio.export_onnx(concrete, tmp_path / "model.onnx")
+    assert str(refused.value).count("Bitcast") <= 2

@@ -10,6 +10,7 @@ from intaglio.base.dtypes import DType
 from intaglio.export.onnx.builder import BOOL
 from intaglio.export.onnx.registry import onnx_rule
 from intaglio.export.onnx.scalars import Scalars
+from intaglio.export.onnx.types import stored
 from intaglio.export.onnx.values import Operand, Unexportable, Value, is_known
 from intaglio.opdef import raw
 
@@ -58,6 +59,14 @@ def _cast(builder, x, DstT: DType, node) -> Any:
     if "c" in (own.kind, wanted.kind) or wanted.kind == "O" != own.kind or own.kind == "O":
         raise Unexportable(f"a conversion from {node.inputs[0].dtype.name} to {DstT.name}")
     return builder.cast(x, wanted)
+
+
+@onnx_rule(raw.Bitcast)
+def _bitcast(input, type: DType) -> Any:
+    """Quantised numbers as the integers that they are, and back."""
+    if stored(np.dtype(input.dtype)) != stored(np.dtype(type.numpy)):
+        raise Unexportable(f"elements of {input.dtype} as the bits of {type.name}")
+    return input.view(type.numpy) if is_known(input) else input._replace(dtype=type.numpy)
 
 
 @onnx_rule(raw.Equal)
