@@ -162,14 +162,20 @@ def traced(
 
 
 def assert_same(got: np.ndarray, wanted: np.ndarray, where: str) -> None:
-    """Bit for bit, but for the kinds of NaN."""
+    """Bit for bit, signs of zeros included, but for the kinds of NaN."""
     assert got.shape == wanted.shape, f"{where}: {got.shape}, not {wanted.shape}"
+    if got.dtype.kind == wanted.dtype.kind == "c":
+        assert_same(got.real, wanted.real, where)
+        assert_same(got.imag, wanted.imag, where)
+        return
     if got.dtype == object:
         pairs = zip(got.reshape(-1), wanted.reshape(-1), strict=True)
         off = [(mine, theirs) for mine, theirs in pairs if mine != theirs]
         assert not off, f"{where}: {off[0][0]} is not {off[0][1]}"
         return
     equal = (got == wanted) | ((got != got) & (wanted != wanted))
+    if got.dtype.name in samples.DIFFERENTIABLE:
+        equal &= (np.signbit(got) == np.signbit(wanted)) | (wanted != wanted)
     assert np.all(equal), f"{where}: {got} is not {wanted}"
 
 
