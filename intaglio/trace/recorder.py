@@ -38,7 +38,8 @@ class Recorder(Level):
         self, op: Op, inputs: Sequence[Tensor], attrs: dict[str, Any], name: str | None
     ) -> Sequence[Tensor]:
         graph = self.graph
-        full = self.node_name(name or op.name) if name is not IMPLIED else ""
+        # Names of nodes begin with a letter; those of ops that passes alone make do not.
+        full = self.node_name(name or op.name.lstrip("_")) if name is not IMPLIED else ""
         values: list[SymbolicTensor] = []
         for t in inputs:
             if type(t) is SymbolicTensor and t.node.graph is graph:

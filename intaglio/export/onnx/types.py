@@ -32,7 +32,8 @@ _WIDER = {
 
 def stored(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype of the elements in memory: integers where they are quantised."""
-    return dtype[0] if dtype.fields is not None and len(dtype) == 1 else dtype
+    fields = dtype.fields
+    return dtype[0] if fields is not None and len(fields) == 1 else dtype
 
 
 @functools.cache

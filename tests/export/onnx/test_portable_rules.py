@@ -153,3 +153,21 @@ def test_an_expression_of_the_op_itself_is_none(tmp_path):
     with pytest.raises(intaglio.ExportError, match="Bitcast 'Bitcast'") as refused:
         intaglio.export_onnx(concrete, tmp_path / "model.onnx")
     assert str(refused.value).count("Bitcast") <= 2
+
+
+def test_reductions_of_sparse_tensors(tmp_path):
+    """Errors that depend on data are none in a model, which has no operator for them."""
+
+    def f(values: Any) -> Any:
+        x = tf.SparseTensor([[0, 1], [1, 0], [1, 2], [3, 0]], values, [4, 3])
+        reduce = [tf.sparse.reduce_sum, tf.sparse.reduce_max]
+        return [r(x, axis=a) for r in reduce for a in (0, 1, -1, None)]
+
+    compare(f, tmp_path, normal(4))
+
+
+def test_shapes_that_are_data(tmp_path):
+    def f(a: Any, b: Any) -> Any:
+        return tf.broadcast_dynamic_shape(a, b)
+
+    compare(f, tmp_path, np.array([3, 1], np.int32), np.array([2, 1, 5], np.int32))
