@@ -47,7 +47,7 @@ BYTE = Kind("i8", 8, "u")
 
 
 def identity(kind: str, element: Kind) -> Any:
-    """What a reduction begins with: joined to another value it leaves that as it is."""
+    """The identity element of a reduction."""
     if kind in ("maximum", "minimum"):
         sign = 1 if kind == "minimum" else -1
         if element.letter == "f":
@@ -60,10 +60,10 @@ def identity(kind: str, element: Kind) -> Any:
 
 
 def finished(s: Builder, kind: str, total: Lanes) -> Lanes:
-    """The result of a reduction, from the value that all elements joined to.
+    """The result of a reduction, from the combination of all elements.
 
-    The sum of nothing but -0.0 is 0.0, as NumPy's and TensorFlow's. A loop that began with 0.0 would
-    say so too, but could not drop its first addition, nor add under the mask of the last lanes.
+    A sum of -0.0 alone is 0.0, as in NumPy and TensorFlow. The identity element is -0.0 all the
+    same: with 0.0 a loop could not omit its first addition, nor mask the last lanes.
     """
     if kind == "sum" and total.kind.letter == "f":
         return s.add(total, s.constant(0.0, total.kind))
@@ -91,7 +91,7 @@ class Joining:
         return [*KINDS[self.kind](s, x, y).names]
 
     def finished(self, value: str) -> str:
-        """A vector of results, from one of what all elements joined to."""
+        """A vector of results, from one of combinations of all elements."""
         s = Builder(self.code, self.tiles.lanes, 1)
         return finished(s, self.kind, Lanes(self.element, (value,))).names[0]
 
@@ -142,7 +142,7 @@ class Joining:
         )
 
     def folded(self, value: str) -> str:
-        """A vector that has the result of another's lanes in its first."""
+        """A vector whose first lane is the reduction of all lanes."""
         tiles, half = self.tiles, self.tiles.lanes // 2
         while half:
             order = [f"i32 {i % half + half}" for i in range(tiles.lanes)]

@@ -1,9 +1,11 @@
-"""Convolutions of numbers that are not all finite, tap by tap, in place of the results of fast kernels.
+"""Convolutions of numbers that are not all finite, tap by tap, instead of the results of fast
+kernels.
 
-Fast kernels multiply padding, and filters of other groups, as zeros, and transforms subtract numbers from each
-other: of an infinity or NaN both make NaN in results that do not depend on it. A flag says that there is one.
-Kernels here do nothing unless it is set; then they overwrite the result with sums over the taps that are
-on images, as `ops/nn/convolution_by_taps.py` does for arrays.
+Fast kernels multiply padding, and filters of other groups, as zeros, and transforms subtract pixels
+from each other: an infinity or NaN then gives NaN in results that do not depend on it. A flag says
+that there is such a number. The kernels here do nothing unless it is set; then they overwrite the
+result with sums over the taps that are inside the images, as `ops/nn/convolution_by_taps.py` does
+for arrays.
 """
 
 from __future__ import annotations
@@ -29,14 +31,15 @@ from intaglio.native.llvm.vectors import BFLOAT, DOUBLE, FLOAT, HALF, Kind
 from intaglio.native.runtime import entry
 
 Run = Callable[..., Any]
-# The dims of the kernels. `parts` are rows of the result, or of the filter gradient; inputs begin with the
-# flags, of which there are `flags`. With `zeros` padding is multiplied like other zeros.
+# The dims of the kernels. Threads divide `parts`: rows of the result, or of the filter gradient.
+# The first inputs are the flags, of which there are `flags`. With `zeros` padding is multiplied
+# like other zeros.
 DIMS = ("parts", "flags", *Geometry._fields, "relu", "zeros")
 # Vectors of filters whose sums stay in registers.
 VECTORS = 4
-# Elements for which there is a flag, and vectors of them that are read at a time.
+# The elements of one flag, and the vectors of them that are loaded at a time.
 FLAG_ELEMENTS, UNROLLED = 1 << 14, 4
-# The kinds of elements, and what their exponents are where a number is not finite.
+# The dtypes of elements, and the exponent bits of numbers that are not finite.
 KINDS = {
     np.dtype(np.float32): (FLOAT, 0x7F800000),
     np.dtype(np.float64): (DOUBLE, 0x7FF << 52),
@@ -46,7 +49,7 @@ KINDS = {
 
 
 class _Pixel(NamedTuple):
-    """A pixel by its image, and by its row of all images."""
+    """A pixel by its image, and by its row counted through all images."""
 
     image: str
     z: str
@@ -55,7 +58,7 @@ class _Pixel(NamedTuple):
 
 
 class _Builder:
-    """Writes one kernel."""
+    """Emits one kernel."""
 
     def __init__(self, name: str, kind: Kind, words: Sequence[str] = ()) -> None:
         self.code = code = Code(name, entry.KERNEL)
@@ -68,18 +71,19 @@ class _Builder:
         self.each = code.integer("sdiv", self.dims["filters"], groups)
 
     def input(self, number: int) -> str:
-        """An operand, counted without the flags."""
+        """The pointer to an operand, counted without the flags."""
         return self.code.load("ptr", self.code.at("ptr", "%ins", str(number + 1)), 8)
 
     def kernel(self, inputs: int) -> Kernel:
-        """The kernel, of so many operands."""
+        """The kernel, with so many operands."""
         self.code.do("ret void")
         return Kernel(self.code, inputs + 1, 0, flagged=True)
 
     # -- indices ---------------------------------------------------------------------------
 
     def pixel(self, number: str, x: str, before: str = "") -> _Pixel:
-        """A pixel of an image, or of the result, by the number of its row, counted through all images."""
+        """A pixel of an image, or of the result, by the index of its row, counted through all
+        images."""
         dims = self.dims
         slices, y = self.divided(number, dims[f"{before}height"])
         image, z = self.divided(slices, dims[f"{before}depth"])
@@ -89,7 +93,7 @@ class _Builder:
         return self.code.integer("sdiv", number, size), self.code.integer("srem", number, size)
 
     def index(self, pixel: _Pixel, before: str = "") -> str:
-        """The number of a pixel among those of all images, or results."""
+        """The index of a pixel among those of all images, or results."""
         code, dims = self.code, self.dims
         at = pixel.image
         for name, part in (("depth", pixel.z), ("height", pixel.y), ("width", pixel.x)):
@@ -99,8 +103,8 @@ class _Builder:
     def taps(
         self, sums: list[str], add: Callable[[str, Sequence[str], list[str]], tuple[list[str], str]]
     ) -> list[str]:
-        """Sums over the taps of a window: of the number of each, its indices and the sums before it, `add`
-        gives the sums after it, and whether they count."""
+        """Sums over the taps of a window. `add(index of the tap, its position, sums so far)`
+        returns the new sums and whether they are valid."""
         code, dims = self.code, self.dims
         sizes = [dims[f"window_{name}"] for name in ("depth", "height", "width")]
         with (
@@ -116,7 +120,7 @@ class _Builder:
                 code.let(f"select i1 {counts}, {self.tiles.vector} {x}, {self.tiles.vector} {y}")
                 for x, y in zip(after, over_x.values, strict=True)
             ]
-            # The sums of a loop are known when it ends, which is where the one around it goes on.
+            # The sums of a loop are available at its end, where the enclosing loop continues.
             over_y.following, over_z.following = over_x.values, over_y.values
         return over_z.values
 
@@ -132,7 +136,7 @@ class _Builder:
     _AXES = (("z", "depth", "front"), ("y", "height", "top"), ("x", "width", "left"))
 
     def under(self, window: _Pixel, tap: Sequence[str]) -> tuple[_Pixel, str]:
-        """The pixel under a tap of a window, and whether images have it."""
+        """The pixel under a tap of a window, and whether it is inside the image."""
         code, dims, inside, found = self.code, self.dims, "true", list[str]()
         for (axis, size, before), at, index in zip(self._AXES, window[1:], tap, strict=True):
             start = code.integer("mul", at, dims[f"stride_{axis}"])
@@ -140,7 +144,7 @@ class _Builder:
             found.append(
                 code.integer("add", start, code.integer("mul", index, dims[f"apart_{axis}"]))
             )
-            # Compared as unsigned numbers, indices before the first are too large.
+            # The comparison is unsigned: indices before the first are too large.
             there = code.integer("icmp ult", found[-1], dims[size])
             inside = code.let(f"and i1 {inside}, {there}")
         return _Pixel(window.image, *found), inside
@@ -160,8 +164,8 @@ class _Builder:
 
     @contextmanager
     def columns(self, vectors: int) -> Generator[tuple[str, list[str], list[str]]]:
-        """For some vectors of filters at a time: their group, the first filter of each, and which of
-        their lanes are of the group."""
+        """For each block of filters within a group: the group, the first filter of each vector, and
+        the masks of the lanes that are in the group."""
         code, dims, lanes = self.code, self.dims, self.tiles.lanes
         with code.loop("0", dims["channel_groups"]) as group:
             first = code.integer("mul", group, self.each)
@@ -179,23 +183,23 @@ class _Builder:
         )
 
     def one(self, there: str = "true") -> str:
-        """The mask of the first lane, or of none if something is not there."""
+        """A mask of the first lane if `there`, else of none."""
         return self.tiles.mask(self.code, "0", self.code.let(f"zext i1 {there} to i64"))
 
     def factor(self, pointer: str, mask: str) -> str:
-        """A number in all lanes of a vector; 0 if the mask is that of no lane."""
+        """A number in all lanes of a vector; 0 if the mask is empty."""
         vector, seen = self.tiles.vector, self.tiles.read(self.code, pointer, mask)
         lanes = f"<{self.tiles.lanes} x i32> zeroinitializer"
         return self.code.let(f"shufflevector {vector} {seen}, {vector} poison, {lanes}")
 
     def zero(self, vectors: int = 1) -> list[str]:
-        """Sums of nothing."""
+        """Initial sums."""
         return ["zeroinitializer"] * vectors
 
     def results(
         self, window: _Pixel, group: str, starts: Sequence[str], masks: Sequence[str]
     ) -> list[str]:
-        """Vectors of a window's results for filters of a group, with their bias and relu."""
+        """Vectors of a window's results for filters of a group, with their bias and Relu."""
         code, dims, tiles = self.code, self.dims, self.tiles
         first = code.integer("mul", group, self.inner)
         images, filters, bias = map(self.input, range(3))
@@ -344,7 +348,7 @@ def _filter_gradient(kind: Kind) -> Kernel:
 
 
 def _flags(kind: Kind, exponent: int) -> Kernel:
-    """For parts of an array 1 if there is a number that is not finite, else 0."""
+    """1 for ranges of an array with a number that is not finite, else 0."""
     code = Code("flags", entry.KERNEL)
     dims = entry.load_dims(code, ("parts", "elements"))
     source, out = (code.load("ptr", pointers, 8) for pointers in ("%ins", "%outs"))
@@ -420,7 +424,7 @@ LIBRARIES = {
 
 
 class Flags(NamedTuple):
-    """The number of an array of flags among a chain's values, and how many flags it has."""
+    """The index of an array of flags among a chain's values, and the number of flags."""
 
     number: int
     length: int
@@ -468,10 +472,10 @@ def guarded(
     relu: bool = False,
     zeros: bool = False,
 ) -> Run | None:
-    """A kernel with one by taps after it, for numbers that are not finite among its results, or among
-    the filters.
+    """A kernel followed by one by taps, which runs if the results or the filters have numbers that
+    are not finite.
 
-    `name` is "forward", of images, filters and perhaps a bias, or that of a gradient.
+    `name` is "forward", with images, filters and perhaps a bias, or that of a gradient.
     """
     if run is None:
         return None
@@ -493,7 +497,7 @@ def guarded(
 
 
 def _after(run: Run, guard: Chain, count: int) -> Run:
-    """A kernel of so many arrays with a guard after it, which takes these and the result."""
+    """A kernel of `count` arrays followed by a guard, whose operands are these and the result."""
     if not has_steps(run):
 
         def run_both(*arrays: Any) -> Any:

@@ -9,7 +9,7 @@ memory. A bias and Relu are applied before results are stored.
 Products of one vector of columns overwrite the tiles that they are computed from, so that small
 blocks stay in the first-level cache.
 
-`transforms.EXACT` only adds, subtracts and halves: small integers give exact results, and errors
+`F2_TRANSFORM` only adds, subtracts and halves: small integers give exact results, and errors
 are of the size that the sums' own are. A pixel that is infinite or NaN makes NaN of all results of the tiles
 that see it: for each block there is a flag that says so, with which `tap_convolution` computes
 the results again.
@@ -260,7 +260,7 @@ class WinogradBuilder(Blocks):
         return code
 
     def _note(self, code: Code, total: str) -> None:
-        """Makes NaN of what has been noted of a block where the sum of a tile's results is not finite."""
+        """Sets the block's flag, a vector of sums, to NaN if the sum of a tile's results is not finite."""
         vector = self.tiles.vector
         noted = code.load(vector, "%nonfinite", 64)
         noted = self.tiles.fma(code, total, "zeroinitializer", noted)

@@ -15,12 +15,8 @@ from intaglio.ir.graph import Graph, Node
 from intaglio.ir.rewrite import Fuel, Rewriter
 from intaglio.native.passes.expansions import expand
 from intaglio.native.passes.outlining import Cluster, outline
-from intaglio.native.passes.region_borders import (
-    is_profitable,
-    on_outer_lists,
-    removable_moves,
-    users_of,
-)
+from intaglio.native.passes.region_borders import is_profitable, on_outer_lists, removable_moves
+from intaglio.native.passes.use_def import users_of
 from intaglio.opdef import raw
 
 # LLVM's time grows faster than the size of a function: larger graphs are divided into functions of
@@ -51,15 +47,17 @@ def _is_constant(node: Node, index: int) -> bool:
 
 
 def exclude_outer_lists(graph: Graph, reasons: MutableMapping[int, str]) -> None:
-    """Adds the ops on lists that come from outside of their region to `reasons`, by the ids of the nodes.
+    """Adds the ops on lists that come from outside of their region to `reasons`, by the ids of the
+    nodes.
 
-    A native function takes a list as one array of all elements, and gives one: where a loop is not native, its body
-    would copy the list in each iteration, to add an element. Control flow inside of a region amortises that.
+    A native function takes and returns a list as one array of all elements: a loop that is not
+    native would copy the list in each iteration, to add an element. Control flow inside of a region
+    amortises the copy.
     """
     if not any([v.dtype is variant for n in graph.nodes for v in n.inputs]):
         return
     found = True
-    while found:  # each node outside divides regions further
+    while found:  # each excluded node divides regions further
         found = {
             id(n) for region in _split(graph, reasons)[1] for n in on_outer_lists(region.nodes)
         }
@@ -98,7 +96,7 @@ def _split(graph: Graph, excluded: Container[int]) -> tuple[Graph, list[Cluster]
     order = {id(n): i for i, n in enumerate(graph.nodes)}
 
     def position(node: Node) -> tuple[int, int, int]:
-        """Within a level: what the region takes, the region, and what takes its results."""
+        """Within a level: operands of the region, the region, and users of its results."""
         key = id(node)
         return levels[key], 0 if key in first else 2 if key in excluded else 1, order[key]
 

@@ -1,32 +1,19 @@
-"""What crosses the borders of native regions, which costs a call: lists, views, operands and results."""
+"""Lists, views, operands and results at the borders of native regions, where a call has a cost."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 from intaglio.base.dtypes import resource, variant
 from intaglio.ir import resources
-from intaglio.ir.graph import Graph, Node
+from intaglio.ir.graph import Node
 from intaglio.native import cost_model
+from intaglio.native.passes.use_def import Users
 from intaglio.opdef import raw
-
-# The nodes that take each value, by the value's id; None stands for the caller.
-Users = Mapping[int, Sequence[Node | None]]
-
-
-def users_of(graph: Graph) -> Users:
-    """The nodes that take each value of a graph."""
-    found: dict[int, list[Node | None]] = {}
-    for node in graph.nodes:
-        for value in node.inputs:
-            found.setdefault(id(value), []).append(node)
-    for value in graph.outputs:
-        found.setdefault(id(value), []).append(None)
-    return found
 
 
 def on_outer_lists(nodes: Sequence[Node]) -> Iterator[Node]:
-    """The ops of a region on lists from outside of it, and on the lists that follow from these."""
+    """The ops of a region on lists from outside of it, and on the lists derived from these."""
     inner = {id(n) for n in nodes}  # the nodes whose lists are the region's own
     for node in nodes:
         lists = [v for v in node.inputs if v.dtype is variant]
@@ -36,10 +23,10 @@ def on_outer_lists(nodes: Sequence[Node]) -> Iterator[Node]:
 
 
 def removable_moves(nodes: Sequence[Node], users: Users) -> set[int]:
-    """The ids of a region's nodes that only move what comes from outside, to the outside.
+    """The ids of a region's nodes that only move values from outside of it to the outside.
 
-    The interpreter has views of arrays and variables, a native function would copy them. They may run before
-    the region.
+    The interpreter has views of arrays and variables, a native function would copy them. They may
+    run before the region.
     """
     inner = {id(n) for n in nodes}
     moves = _moves_of_operands(nodes, inner)
@@ -58,7 +45,7 @@ def removable_moves(nodes: Sequence[Node], users: Users) -> set[int]:
 
 
 def _moves_of_operands(nodes: Sequence[Node], inner: Container[int]) -> list[Node]:
-    """The moves among a region's nodes of what comes from outside of it, before it has written anything."""
+    """The region's nodes that move values from outside of it, before it has written anything."""
     found: dict[int, Node] = {}
     has_written = False
     for node in nodes:
@@ -79,7 +66,7 @@ def _changes_order(node: Node) -> bool:
 
 
 def _reads_variable(node: Node) -> bool:
-    """True for a node that has no effect but that it reads a variable."""
+    """True for a node whose only effect is the read of a variable."""
     op = node.op
     return op.droppable and not op.writes and bool(node.inputs) and node.inputs[0].dtype is resource
 
@@ -92,7 +79,7 @@ def _is_move(node: Node) -> bool:
 
 
 def is_profitable(nodes: Sequence[Node], users: Users) -> bool:
-    """True if a call of a native function for a region's nodes takes less than the interpreter."""
+    """True if a native function for a region's nodes costs less than the interpreter."""
     inner = {id(n) for n in nodes}
     operands = {
         id(v): v

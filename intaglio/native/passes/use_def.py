@@ -1,4 +1,4 @@
-"""Use-def queries for the fusion of layers."""
+"""Use-def queries for passes."""
 
 from __future__ import annotations
 
