@@ -16,13 +16,15 @@ from typing import Any, NamedTuple
 from intaglio import xla
 from intaglio.autodiff.python_functions import numpy_function
 from intaglio.base.devices import DEVICE
+from intaglio.distribute import spmd
 from intaglio.distribute.cluster_resolvers import ClusterResolver, TFConfigClusterResolver
 from intaglio.distribute.contexts import ReduceOp
 from intaglio.distribute.cross_device_ops import gathered, mean_of, reduced
 from intaglio.distribute.replicated import ReplicatedExtended, ReplicatedStrategy
 from intaglio.distribute.values import DistributedValues
-from intaglio.opdef import convert
+from intaglio.opdef import convert, raw
 from intaglio.opdef.indexed_slices import IndexedSlices
+from intaglio.ops.control_flow.python_call import Token
 from intaglio.runtime.eager import EagerTensor, from_array
 from intaglio.trace.scopes import init_scope
 
@@ -130,7 +132,7 @@ class MultiWorkerExtended(ReplicatedExtended):
             self._all_slices(v) if isinstance(v, IndexedSlices) else None for v in own
         ]
         dense = [i for i, found in enumerate(results) if found is None]
-        sums = self._exchanged(self._processes.all_reduced, [own[i] for i in dense])
+        sums = self._exchanged(xla.Sum(self._processes), [own[i] for i in dense])
         for index, total in zip(dense, sums, strict=True):
             total.set_shape(own[index].shape)
             results[index] = total
@@ -147,27 +149,31 @@ class MultiWorkerExtended(ReplicatedExtended):
         if self._processes is None:
             return own
 
-        def exchange(arrays: Sequence[Any]) -> list[Any]:
-            return [self._processes.gathered_along(a, axis) for a in arrays]
-
-        (found,) = self._exchanged(exchange, [own])
+        (found,) = self._exchanged(xla.Gather(self._processes, axis), [own])
         dims = own.shape.as_list()
         dims[axis] = None
         found.set_shape(dims)
         return found
 
     def _exchanged(self, exchange: Any, values: Sequence[Any]) -> list[Any]:
-        """The results of an exchange of arrays between the processes: now, or when the graph runs."""
+        """The results of an exchange of arrays between the processes: now, or when the graph runs.
+
+        In a function that is compiled whole it is an op: XLA runs the function as one program of all processes.
+        """
         tensors = [convert.to_tensor(v) for v in values]
         if not tensors:
             return []
         if all(type(t) is EagerTensor for t in tensors):
-            return [from_array(a) for a in exchange([t.numpy() for t in tensors])]
-
-        def call(*arrays: Any) -> list[Any]:
-            return exchange(arrays)
-
-        return list(numpy_function(call, tensors, [t.dtype for t in tensors]))
+            return [from_array(a) for a in exchange(*[t.numpy() for t in tensors])]
+        types = [t.dtype for t in tensors]
+        if not spmd.is_whole():
+            return list(numpy_function(exchange, tensors, types))
+        shapes = exchange.shapes_of([t.shape for t in tensors])
+        return list(
+            raw._Exchange(
+                tensors, token=Token.of(exchange), shapes=shapes, Tout=types, name="Exchange"
+            )
+        )
 
     # -- variables -------------------------------------------------------------------------------
 

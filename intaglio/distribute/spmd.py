@@ -48,8 +48,13 @@ def is_possible() -> bool:
 
 def is_wanted() -> bool:
     """Whether replicas that are recorded here become one program: in a compiled function, by XLA."""
+    return is_whole() and is_possible()
+
+
+def is_whole() -> bool:
+    """Whether the function that is recorded here is compiled whole, with `jit_compile=True`."""
     graph = control_flow.recording()
-    return graph is not None and getattr(graph, "compiled_whole", False) and is_possible()
+    return graph is not None and getattr(graph, "compiled_whole", False)
 
 
 class LocalVariable(BoundVariable):

@@ -67,6 +67,7 @@ raw.expect(
             "_Perturb _View _Wrap _ReluMaxPool _ReluMaxPoolGrad"
         ),
         "layouts": "_Relayout _RelayoutLike",
+        "control_flow.processes": "_Exchange",
         "control_flow.replicas": (
             "_FirstOfReplicas _GatherOfReplicas _OfReplica _ReplicatedCall _SumOfReplicas _ToReplicas"
         ),

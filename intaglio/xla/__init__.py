@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from intaglio.xla.compilation import compiled as compiled
     from intaglio.xla.meshes import accelerator_details as accelerator_details
     from intaglio.xla.meshes import accelerator_memory as accelerator_memory
+    from intaglio.xla.processes import Gather as Gather
+    from intaglio.xla.processes import Sum as Sum
     from intaglio.xla.processes import join as join
     from intaglio.xla.stages import STAGES as STAGES
     from intaglio.xla.stages import exported as exported
@@ -33,7 +35,9 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(
         __name__,
         {
+            "Gather": "intaglio.xla.processes:Gather",
             "STAGES": "intaglio.xla.stages:STAGES",
+            "Sum": "intaglio.xla.processes:Sum",
             "collectives": "intaglio.xla.collectives",
             "compiled": "intaglio.xla.compilation:compiled",
             "exported": "intaglio.xla.stages:exported",

@@ -15,6 +15,7 @@ from intaglio.runtime import interpreter
 from intaglio.xla import splitting
 from intaglio.xla.evaluator import NodeUntraceable
 from intaglio.xla.program import Programs, Run
+from intaglio.xla.spanning import NotAlike
 from intaglio.xla.transfers import fetched
 
 # What XLA's errors say where a device has no memory left.
@@ -33,8 +34,13 @@ class Compiled:
 
     native = True
 
-    def __init__(self, graph: Graph, instead: Callable[[], Run], device: Any = None) -> None:
-        self._programs = Programs(graph, device=device)
+    def __init__(
+        self, graph: Graph, instead: Callable[[], Run], device: Any = None, spans: bool = True
+    ) -> None:
+        spans = spans and device is None
+        self._programs = Programs(graph, device=device, spans=spans)
+        # What runs in calls for which the processes of a cluster have no common program.
+        self._apart: Divided | None = None
         self._device = device
         self._make = instead
         self._instead: Run | None = None
@@ -47,6 +53,10 @@ class Compiled:
             return self._programs(*arrays)
         except OpError:  # of what ran: nothing is computed again
             raise
+        except NotAlike as e:
+            if self._apart is None:
+                self._apart = Divided(self._programs.graph, e, self._device, spans=False)
+            return self._apart(*arrays)
         except NodeUntraceable as e:  # before anything ran
             return self._divided(e, arrays)
         except Exception as e:
@@ -132,7 +142,9 @@ class Compiled:
 class Divided:
     """A graph as XLA programs and what the host computes between them."""
 
-    def __init__(self, graph: Graph, error: NodeUntraceable, device: Any = None) -> None:
+    def __init__(
+        self, graph: Graph, error: NodeUntraceable, device: Any = None, spans: bool = True
+    ) -> None:
         self._graph = graph
         self._reason = error.reason
         self._node = error.node
@@ -141,7 +153,7 @@ class Divided:
         self._parts: list[tuple[splitting.Part, Run]] = []
         for part in (before, host, after):
             if part is not None:
-                run = _host_part(part.graph) if part is host else _part(part.graph, device)
+                run = _host_part(part.graph) if part is host else _part(part.graph, device, spans)
                 self._parts.append((part, run))
         self._constants = {
             id(v): v.node.attrs["value"] for v in graph.outputs if splitting.is_constant(v)
@@ -176,9 +188,9 @@ class Divided:
         return "\n".join(lines)
 
 
-def _part(graph: Graph, device: Any) -> Run:
+def _part(graph: Graph, device: Any, spans: bool) -> Run:
     """A part without the node that divides the graph; it may have others."""
-    return Compiled(graph, lambda: interpreter.compiled(graph), device)
+    return Compiled(graph, lambda: interpreter.compiled(graph), device, spans)
 
 
 def _host_part(graph: Graph) -> Run:

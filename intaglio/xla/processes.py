@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
+import hashlib
 import socket
 import sys
 import time
@@ -22,6 +23,7 @@ from jax._src import distributed
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
 from intaglio.base.errors import DeadlineExceededError, UnavailableError
+from intaglio.base.shapes import TensorShape
 
 # How long a collective's failure waits for the service to notice who has stopped.
 HEARTBEAT_SECONDS = 10
@@ -39,6 +41,8 @@ class Processes:
         devices = [first[i] for i in range(len(addresses))]
         self._mesh = Mesh(np.array(devices), (_AXIS,))
         self._own = first[index]
+        # Of arrays of programs of all processes: each has its own numbers in a whole array.
+        self._whole = NamedSharding(self._mesh, PartitionSpec())
 
     def all_reduced(self, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
         """Arrays summed over all processes, each of one shape in all of them."""
@@ -61,6 +65,36 @@ class Processes:
         """The array that the first process has."""
         return self.gathered(array)[0]
 
+    def are_alike(self, text: str) -> bool:
+        """Whether all processes ask for the same text: each calls this at the same time."""
+        digest = np.frombuffer(hashlib.sha256(text.encode()).digest()[:16], np.int64)
+        found = self.gathered(digest)
+        return bool((found == found[0]).all())
+
+    def together(self, program: Callable[..., Any], operands: Any) -> Any:
+        """What a program of all processes gives this one, of its own arrays. Raises UnavailableError."""
+        placed = jax.tree.map(self._placed, operands)
+        try:
+            return jax.tree.map(_own_part, jax.block_until_ready(program(*placed)))
+        except (jax.errors.JaxRuntimeError, ValueError) as e:
+            raise self._stopped(e) from e
+
+    def mapped(self, body: Callable[..., Any], donated: tuple[int, ...]) -> Any:
+        """A function of one process as the program of all, before it is compiled for its arrays."""
+        whole = PartitionSpec()
+        program = jax.shard_map(
+            body, mesh=self._mesh, in_specs=whole, out_specs=whole, check_vma=False
+        )
+        return jax.jit(program, donate_argnums=donated)
+
+    def lowered(self, program: Any, operands: Any) -> Any:
+        """A mapped program for arrays: `jax.stages.Lowered`."""
+        return program.lower(*jax.tree.map(self._placed, operands))
+
+    def _placed(self, array: Any) -> Any:
+        own = jax.device_put(array, self._own)
+        return jax.make_array_from_single_device_arrays(own.shape, self._whole, [own])
+
     def wait(self, name: str, seconds: float) -> None:
         """Returns once all processes have come here. Raises DeadlineExceededError, with those missing."""
         try:
@@ -78,12 +112,15 @@ class Processes:
                 results = program(*[self._global(a) for a in arrays])
                 found = [np.asarray(r.addressable_shards[0].data) for r in results]
         except (jax.errors.JaxRuntimeError, ValueError) as e:
-            raise UnavailableError(
-                None,
-                None,
-                f"{self._missing()} stopped while all workers were computing together: {e}",
-            ) from e
+            raise self._stopped(e) from e
         return [f.astype(a.dtype) for f, a in zip(found, like, strict=True)]
+
+    def _stopped(self, error: Exception) -> Exception:
+        return UnavailableError(
+            None,
+            None,
+            f"{self._missing()} stopped while all workers were computing together: {error}",
+        )
 
     def _global(self, array: np.ndarray) -> Any:
         shape = (len(self.addresses), *array.shape)
@@ -100,12 +137,59 @@ class Processes:
         return _listed(self, [i for i in range(len(self.addresses)) if i not in alive])
 
 
+class Sum:
+    """Arrays summed over all processes: by the host, or `traced` in a program of all of them."""
+
+    def __init__(self, processes: Processes) -> None:
+        self.processes = processes
+
+    def __call__(self, *arrays: Any) -> list[np.ndarray]:
+        return self.processes.all_reduced([np.asarray(a) for a in arrays])
+
+    def shapes_of(self, shapes: Sequence[TensorShape]) -> list[TensorShape]:
+        """The shapes of the results, as far as they are known."""
+        return [*shapes]
+
+    def traced(self, arrays: Sequence[Any]) -> list[Any]:
+        """The sums in a program."""
+        return [jax.lax.psum(_numeric(a), _AXIS).astype(a.dtype) for a in arrays]
+
+
+class Gather:
+    """Arrays of all processes along an axis, as `Sum`. In a program all have one shape."""
+
+    def __init__(self, processes: Processes, axis: int) -> None:
+        self.processes = processes
+        self._axis = axis
+
+    def __call__(self, *arrays: Any) -> list[np.ndarray]:
+        return [self.processes.gathered_along(np.asarray(a), self._axis) for a in arrays]
+
+    def shapes_of(self, shapes: Sequence[TensorShape]) -> list[TensorShape]:
+        """The shapes of the results: how much other processes have is not known."""
+        found: list[TensorShape] = []
+        for shape in shapes:
+            dims = None if shape.rank is None else shape.as_list()
+            if dims is not None:
+                dims[self._axis] = None
+            found.append(TensorShape(dims))
+        return found
+
+    def traced(self, arrays: Sequence[Any]) -> list[Any]:
+        """The arrays of all in a program."""
+        return [jax.lax.all_gather(a, _AXIS, axis=self._axis % a.ndim, tiled=True) for a in arrays]
+
+
+def _own_part(array: Any) -> Any:
+    return array.addressable_data(0)
+
+
 def _listed(processes: Any, numbers: Sequence[int]) -> str:
     shown = [f"{processes.names[i]} ({processes.addresses[i]})" for i in numbers]
     return ", ".join(shown) or "a worker"
 
 
-def _numeric(array: np.ndarray) -> np.ndarray:
+def _numeric(array: Any) -> Any:
     return array.astype(np.int8) if array.dtype == np.bool_ else array
 
 
@@ -232,4 +316,4 @@ def _leave(processes: Processes) -> None:
     jax.distributed.shutdown()
 
 
-__all__ = ["Processes", "join"]
+__all__ = ["Gather", "Processes", "Sum", "join"]

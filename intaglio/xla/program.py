@@ -34,6 +34,7 @@ from intaglio.xla import checks, collectives, direct_calls, donated, meshes, reg
 from intaglio.xla.evaluator import Evaluator, NodeUntraceable
 from intaglio.xla.lists import List
 from intaglio.xla.rules import replicas
+from intaglio.xla.spanning import Spanning, exchange_in
 from intaglio.xla.state import State, Variable
 from intaglio.xla.transfers import fetched, put
 from intaglio.xla.values import Untraceable
@@ -64,9 +65,11 @@ class Program:
         constants: Sequence[int] = (),
         stays: bool = False,
         device: Any = None,
+        exchange: Node | None = None,
     ) -> None:
         self.graph = graph
         self._device = device
+        self._exchange = exchange
         self._result_of = _itself if stays or device is not None else np.asarray
         # Arguments whose values are part of the program, as shapes and numbers of iterations are.
         self._constants = {i: fetched(arrays[i]) for i in constants}
@@ -100,7 +103,8 @@ class Program:
         left_out = {*self.variables, *self._constants, *self._objects, *in_groups}
         self._passed = [i for i in range(len(arrays)) if i not in left_out]
         self._checks = checks.Checks(graph) if _has_checks(graph) else None
-        self.is_plain = not left_out and not streams and self._checks is None
+        is_alone = exchange is None
+        self.is_plain = is_alone and not left_out and not streams and self._checks is None
         self._has_one_output = len(graph.outputs) == 1
         function = self._outputs if self.is_plain else self._traced
         donates = () if self.is_plain or stays else (0,)
@@ -121,7 +125,11 @@ class Program:
             else:
                 here = SingleDeviceSharding(host)
                 shardings = {"in_shardings": here, "out_shardings": here}
-        self._run = jax.jit(function, donate_argnums=donates, **shardings)
+        self._run: Any = (
+            jax.jit(function, donate_argnums=donates, **shardings)
+            if exchange is None
+            else Spanning(exchange, function, donates)
+        )
         # How far the program moves each stream, where that does not follow from data.
         self.distances: list[int | None] = [None] * len(streams)
 
@@ -151,6 +159,7 @@ class Program:
         known = {_key_of(unit): value for unit, value in units}
         state = State({**known, **dict(zip(self._streams, words, strict=True))})
         state.rows, state.checks = self._rows, self._checks
+        state.spans = self._exchange is not None
         evaluator = Evaluator(state, self._note)
         inputs: list[Any] = [None] * len(self.shapes)
         for index, array in zip([*self._passed, *self._batches], arrays, strict=True):
@@ -286,7 +295,9 @@ class Program:
     @property
     def is_simple(self) -> bool:
         """Whether arrays of the host and variables that have values are all that goes in and comes out."""
-        has_others = self._streams or self._checks or self._constants or self._objects
+        has_others = (
+            self._exchange or self._streams or self._checks or self._constants or self._objects
+        )
         has_groups = self._copies or self._batches
         is_here = (
             self._is_of_host and self._home is None and len(self.written) == len(self._donated)
@@ -422,7 +433,8 @@ class Programs:
     """A graph as a function of arrays: an XLA program for each of the last shapes that it saw.
 
     Calls raise Untraceable for a graph that cannot be a program. `stays` and `device`: see `Program`.
-    `limit` is how many programs are kept, `constants` which arguments are part of them from the beginning.
+    `limit` is how many programs are kept, `constants` which arguments are part of them from the beginning. With
+    `spans` a graph in which processes exchange values is a program of all of them.
     """
 
     def __init__(
@@ -432,8 +444,11 @@ class Programs:
         device: Any = None,
         limit: int = MAX_PROGRAMS,
         constants: tuple[int, ...] = (),
+        spans: bool = False,
     ) -> None:
         self.graph = graph
+        # The node for which the graph is a program of all processes of a cluster.
+        self._exchange = exchange_in(graph) if spans else None
         self._stays = stays
         self._device = device
         self._limit = limit
@@ -585,7 +600,13 @@ class Programs:
     def _new(self, key: Any, arrays: Sequence[Any]) -> Program:
         """A program for arrays of these shapes, kept in the place of the one that was not used longest."""
         found = Program(
-            self.graph, arrays, self._streams, self._constants, self._stays, self._device
+            self.graph,
+            arrays,
+            self._streams,
+            self._constants,
+            self._stays,
+            self._device,
+            self._exchange,
         )
         self._programs[key] = found
         if self._has_one and not self._constants:

@@ -27,7 +27,7 @@ def text(graph: Graph, arrays: Sequence[Any], stage: str) -> str | bytes:
     Raises ValueError for a graph that is no XLA program.
     """
     try:
-        return STAGES[stage](Programs(graph), arrays)
+        return STAGES[stage](Programs(graph, spans=True), arrays)
     except Untraceable as e:
         raise ValueError(f"{graph.name} is no XLA program: {e}") from e
 

@@ -48,6 +48,8 @@ class State:
         self.distances: dict[Hashable, int | None] = {}
         # The mesh of the program's replicas, in a list that all states of a program share.
         self.meshes: list[Any] = []
+        # Whether the program is one of all processes of a cluster, with an axis for these.
+        self.spans = False
         # What notes checks of data (`intaglio.xla.checks`); None where the program carries none out.
         self.checks: Any = None
 
@@ -101,6 +103,7 @@ class State:
         """A state for a branch or body, with nothing written."""
         copied = State(dict(self.values))
         copied.rows, copied.meshes, copied.checks = self.rows, self.meshes, self.checks
+        copied.spans = self.spans
         return copied
 
 

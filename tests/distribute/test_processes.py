@@ -12,6 +12,7 @@ import subprocess
 import sys
 from typing import Any
 
+import numpy as np
 import pytest
 
 from intaglio import xla
@@ -62,6 +63,42 @@ def test_keras_fits_as_on_two_logical_devices() -> None:
     assert code == 0, output
     for found in results(output):
         assert found["said"] == recording.answers("keras_fit")
+
+
+def _trained() -> tuple[list[float], float, list[Any]]:
+    """What `compiled.py` gives, computed from whole batches."""
+    w, b, steps = np.array([[1.0], [-1.0]]), np.array([0.5]), 0
+    data = np.arange(22.0).reshape(11, 2) / 20.0
+
+    def step(x: Any) -> float:
+        nonlocal w, b, steps
+        error = x @ w + b - 1.0
+        w, b = w - 0.02 * x.T @ error, b - 0.02 * error.sum(0)
+        steps += 1
+        return float((error**2).sum())
+
+    losses = [step(data[at : at + 4]) for at in (0, 4, 8)] + [
+        step(data[at : at + 4]) for at in (0, 4, 8)
+    ]
+    twice = np.concatenate([data[:2], data[:2]])
+    repeated = sum([step(twice) / 2 for _ in range(3)])
+    return losses, repeated, [w.tolist(), b.tolist(), steps]
+
+
+def test_compiled_functions_are_one_program_of_both_workers() -> None:
+    code, output = launched("compiled.py")
+    assert code == 0, output
+    losses, repeated, variables = _trained()
+    for found in results(output):
+        np.testing.assert_allclose(found["losses"], losses, rtol=1e-5)
+        np.testing.assert_allclose(found["repeated"], repeated, rtol=1e-5)
+        for value, wanted in zip(found["variables"], variables, strict=True):
+            np.testing.assert_allclose(value, wanted, rtol=1e-5)
+        rows = [[0.0, 0.05], [0.1, 0.15]]
+        np.testing.assert_allclose(found["gathered"], rows, rtol=1e-6)
+        np.testing.assert_allclose(found["even again"], rows, rtol=1e-6)
+        np.testing.assert_allclose(found["uneven"], [rows[0], rows[0], rows[1]], rtol=1e-6)
+        assert found["whole"] and found["collectives"]
 
 
 def test_a_worker_that_dies_is_named_by_the_others() -> None:

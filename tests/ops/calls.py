@@ -37,6 +37,7 @@ UNSAMPLED = {
     "NoOp": "nothing goes in and nothing comes out",
     "_Relayout": "states a layout on a mesh: tests/distribute/test_dtensor.py",
     "_RelayoutLike": "states a layout on a mesh: tests/distribute/test_dtensor.py",
+    "_Exchange": "of processes of a cluster: tests/distribute/test_processes.py",
     "_FirstOfReplicas": "of replicas of a strategy: tests/distribute/test_spmd.py",
     "_GatherOfReplicas": "of replicas of a strategy: tests/distribute/test_spmd.py",
     "_OfReplica": "of replicas of a strategy: tests/distribute/test_spmd.py",

@@ -19,7 +19,8 @@ from jax.sharding import NamedSharding, PartitionSpec
 from intaglio.base.log import logger
 from intaglio.ir.graph import Graph, Node
 from intaglio.ir.replicas import expanded
-from intaglio.opdef import raw
+from intaglio.opdef import late, raw
+from intaglio.ops.control_flow.python_call import function_of
 from intaglio.xla import meshes
 from intaglio.xla.registry import xla
 from intaglio.xla.state import FAILED, Cell, State, Variable
@@ -71,6 +72,14 @@ def _first(input) -> Any:
 def _gather(input, axis) -> Any:
     x = jnp.asarray(input)
     return lax.all_gather(x, AXIS, axis=axis % x.ndim, tiled=True)
+
+
+@xla(late._Exchange)
+def _exchange(input, token, evaluator) -> Any:
+    if not evaluator.state.spans:
+        raise Untraceable("the processes of the cluster exchange it")
+    together: Any = function_of(token).function
+    return [together.traced([jnp.asarray(v) for v in input])]
 
 
 class _Spmd:
