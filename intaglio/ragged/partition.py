@@ -302,6 +302,11 @@ class RowPartition(CompositeTensor):
         """Where rows end."""
         return self._splits[1:]
 
+    @property
+    def known_lengths(self) -> Tensor | None:
+        """The lengths of the rows if they were given, which no op need compute."""
+        return self._lengths
+
     def row_lengths(self) -> Tensor:
         """The lengths of the rows."""
         if self._lengths is not None:

@@ -299,6 +299,9 @@ class RaggedTensor(Ragged):
 
     def row_lengths(self, axis: Any = 1, name: str | None = None) -> Any:
         """The lengths of the rows, or of the rows of an inner axis."""
+        lengths = self.partition.known_lengths
+        if lengths is not None and type(axis) is int and axis == 1:
+            return lengths
         with name_scope(name or "RaggedRowLengths"):
             return bounds.row_lengths(self, axis)
 

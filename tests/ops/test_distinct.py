@@ -81,3 +81,16 @@ def test_ranges(dtype, splits, implementation):
         assert found.dtype == dtype
         assert found.row_splits.dtype == splits
         assert found.to_list() == expected
+
+
+@pytest.mark.parametrize("count", [1, 8, 16, 17, 300, 70_000])
+@pytest.mark.parametrize("size", [0, 5, 3000])
+@pytest.mark.parametrize("shape", [(), (2,), (0,)])
+def test_partitions_keep_the_order(count, size, shape):
+    rng = np.random.RandomState(count + size)
+    data = rng.randn(size, *shape)
+    which = rng.randint(0, count, size).astype(np.int32)
+    parts = tf.dynamic_partition(data, which, count)
+    assert len(parts) == count
+    for number in {*which.tolist(), 0, count - 1}:
+        np.testing.assert_array_equal(parts[number].numpy(), data[which == number])

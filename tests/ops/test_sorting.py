@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from intaglio import tf
 from intaglio.ops.array import grouping, sorting
 
 RNG = np.random.RandomState(5)
@@ -73,3 +74,16 @@ def test_distinct_elements_in_the_order_of_their_first_occurrence(dtype, kind, s
     np.testing.assert_array_equal(which, expected)
     np.testing.assert_array_equal(count, np.bincount(np.array(expected, int), minlength=len(seen)))
     np.testing.assert_array_equal(first, [expected.index(i) for i in range(len(seen))])
+
+
+@pytest.mark.parametrize("is_max", [True, False])
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("k", [0, 1, 3, 40])
+def test_approximate_top_k_is_the_stable_order(is_max, axis, k):
+    x = np.random.RandomState(k).choice(
+        np.array([0.0, -0.0, 1.0, -2.5, 7.0, np.inf, -np.inf, np.nan], np.float32), (50, 45)
+    )
+    found = tf.raw_ops.ApproxTopK(input=x, k=k, reduction_dimension=axis, is_max_k=is_max)
+    order = np.argsort(-x if is_max else x, axis=axis, kind="stable").take(range(k), axis)
+    np.testing.assert_array_equal(found.indices.numpy(), order)
+    np.testing.assert_array_equal(found.values.numpy(), np.take_along_axis(x, order, axis))

@@ -307,5 +307,6 @@ def out_of_bounds(indices: Any, shape: tuple[int, ...]) -> Any:
     rows = indices.reshape(-1, len(shape)) if shape else None
     if rows is None or not rows.size:
         return None
-    bad = ((rows < 0) | (rows >= np.asarray(shape))).any(1)
-    return bad if bad.any() else None
+    # As an unsigned number, a negative one is larger than any size.
+    outside = rows.view(f"u{rows.itemsize}") >= np.asarray(shape, np.uint64)
+    return outside.any(1) if outside.any() else None

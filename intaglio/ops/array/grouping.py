@@ -24,9 +24,10 @@ from intaglio.ops.text import native_strings
 
 def distinct(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """Positions of the distinct elements as they first occur, which each is, how often."""
-    if x.dtype.kind in "iub":
+    few = x.size < MIN_HASHED
+    if x.dtype.kind in "iub" and not few:
         return _distinct_integers(x)
-    if x.dtype.kind in "fV" and x.itemsize in (2, 4, 8) and not np.isnan(x).any():
+    if x.dtype.kind in "fV" and not few and x.itemsize in (2, 4, 8) and not np.isnan(x).any():
         return _distinct_bits((x + x.dtype.type(0)).view(f"u{x.itemsize}"))  # there is one zero
     if x.dtype == object:
         found = native_strings.distinct(x)
@@ -53,8 +54,12 @@ def _distinct_integers(x: Any) -> tuple[Any, np.ndarray, np.ndarray]:
 
 # What sorting takes for a number, in multiplications.
 WORK_PER_SORTED = 100
-# Fewer numbers are sorted as quickly.
+# Fewer numbers are looked up by Python as quickly.
 MIN_HASHED = 64
+# So many comparisons of elements with partitions cost more than sorting the elements.
+MIN_SORTED_COMPARISONS = 1 << 14
+# With so few partitions the elements of each are found by comparisons, in order, for less.
+MAX_COMPARED_PARTITIONS = 16
 _FIBONACCI = -0x61C8864680B583EB  # 2**64 divided by the golden ratio, as an int64
 
 
@@ -341,8 +346,8 @@ class DynamicPartition(Op):
             raise invalid_argument(
                 f"data.shape must start with partitions.shape, got data.shape = {brackets(data.shape)}, partitions.shape = {brackets(partitions.shape)}"
             )
-        bad = (partitions < 0) | (partitions >= num_partitions)
-        if np.any(bad):
+        bad = partitions.view(np.uint32) >= num_partitions  # negative numbers are large ones
+        if bad.any():
             at = tuple(np.argwhere(bad)[0].tolist())
             where = f"[{','.join(map(str, at))}]" if at else ""
             raise invalid_argument(
@@ -355,7 +360,18 @@ class DynamicPartition(Op):
             empty = np.empty((0, *data.shape[depth:]), data.dtype)
             counts = [int((flat == i).sum()) for i in range(num_partitions)]
             return [np.empty((c, *empty.shape[1:]), data.dtype) for c in counts]
-        return [rows[flat == i] for i in range(num_partitions)]
+        if flat.size * num_partitions < MIN_SORTED_COMPARISONS:
+            return [rows[flat == i] for i in range(num_partitions)]
+        small = flat.astype(
+            f"u{1 if num_partitions <= 1 << 8 else 2 if num_partitions <= 1 << 16 else 4}"
+        )
+        if num_partitions <= MAX_COMPARED_PARTITIONS:
+            return [rows.take(np.flatnonzero(small == i), 0) for i in range(num_partitions)]
+        # NumPy sorts numbers of up to 16 bits by their digits.
+        order = small.argsort(kind="stable") if small.itemsize < 4 else stable_order(small)
+        ends = np.bincount(flat, minlength=num_partitions).cumsum().tolist()
+        grouped = rows.take(order, 0)
+        return [grouped[a:b] for a, b in itertools.pairwise([0, *ends])]
 
     def gradient(self, doutputs, data: Spec, partitions, num_partitions) -> Any:
         shape = raw.Shape(partitions)

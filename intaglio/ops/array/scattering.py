@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -153,17 +154,20 @@ def scatter(
         raise invalid_argument(
             f"indices[{','.join(map(str, map(int, at)))}] = {row} does not index into shape {brackets(target.shape)}"
         )
-    flat = target.reshape((int(np.prod(head)), *target.shape[depth:]))
+    flat = target.reshape((math.prod(head), *target.shape[depth:]))
     rows = updates.reshape((-1, *target.shape[depth:])) if updates.size else None
     if rows is None:
         return target
     coordinates = indices.reshape(-1, depth)
     if bad is not None:
         coordinates, rows = coordinates[~bad], rows[~bad]
-    row_indices = (
-        np.ravel_multi_index(tuple(coordinates.T), head) if depth else np.zeros(len(rows), np.int64)
-    )
-    _carry_out(kind, flat, np.atleast_1d(row_indices), rows)
+    if depth == 1:
+        row_indices = coordinates[:, 0]
+    elif depth:
+        row_indices = np.atleast_1d(np.ravel_multi_index(tuple(coordinates.T), head))
+    else:
+        row_indices = np.zeros(len(rows), np.int64)
+    _carry_out(kind, flat, row_indices, rows)
     return flat.reshape(target.shape)
 
 

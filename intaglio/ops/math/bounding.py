@@ -65,8 +65,8 @@ def has_clip(dtype: Any) -> bool:
 
 
 def _greatest(dtype: Any) -> Any:
-    return dtype.type(np.inf) if dtype.kind == "f" else np.iinfo(dtype).max
+    return dtype.type(np.inf if dtype.kind == "f" else np.iinfo(dtype).max)
 
 
 def _least(dtype: Any) -> Any:
-    return dtype.type(-np.inf) if dtype.kind == "f" else np.iinfo(dtype).min
+    return dtype.type(-np.inf if dtype.kind == "f" else np.iinfo(dtype).min)

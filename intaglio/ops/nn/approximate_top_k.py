@@ -11,6 +11,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.array.sorting import largest
 from intaglio.ops.families import shape_of, spec_of
 
 
@@ -51,9 +52,9 @@ class ApproxTopK(Op):
         if input.shape[reduction_dimension] < k:
             size = input.shape[reduction_dimension]
             raise invalid_argument(f"input must have last dimension >= k = {k} but is {size}")
-        ranked = -input if is_max_k else input
-        order = np.argsort(ranked, axis=reduction_dimension, kind="stable")
-        chosen = np.take(order, np.arange(k), axis=reduction_dimension)
+        rows = np.moveaxis(input, reduction_dimension, -1)
+        _, order = largest(rows if is_max_k else -rows, k)
+        chosen = np.moveaxis(order, -1, reduction_dimension)
         values = np.take_along_axis(input, chosen, reduction_dimension)
         return values, chosen.astype(np.int32)
 
