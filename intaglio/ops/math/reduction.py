@@ -259,6 +259,11 @@ class Prod(Reduction):
         if axes == (input.ndim - 1,) and input.shape[-1] > 4 * LANES:
             product = _folded(input)
             return product[..., None] if keep_dims else product
+        if dtype.kind == "c" and input.size:
+            # A product with 1 loses signs of zeros, and makes NaN of infinities.
+            return np.multiply.reduce(
+                input, axis=axes, dtype=dtype, keepdims=keep_dims, initial=None
+            )
         return np.multiply.reduce(input, axis=axes, dtype=dtype, keepdims=keep_dims)
 
     def gradient(self, doutput, input, axis, keep_dims) -> Any:
@@ -280,9 +285,13 @@ def _folded(x: Any) -> Any:
     """The products along the last axis: LANES of them side by side, as vector instructions go."""
     whole = x.shape[-1] // LANES
     main = x[..., : whole * LANES].reshape(*x.shape[:-1], whole, LANES)
-    product = np.multiply.reduce(main, axis=-2, dtype=x.dtype)
-    rest = np.multiply.reduce(x[..., whole * LANES :], axis=-1, dtype=x.dtype)
-    return np.multiply.reduce(product, axis=-1, dtype=x.dtype) * rest
+    product = np.multiply.reduce(main, axis=-2, dtype=x.dtype, initial=None)
+    product = np.multiply.reduce(product, axis=-1, dtype=x.dtype, initial=None)
+    if whole * LANES == x.shape[-1]:
+        return product
+    return product * np.multiply.reduce(
+        x[..., whole * LANES :], axis=-1, dtype=x.dtype, initial=None
+    )
 
 
 def _reduced_first(x: Any, spec: Spec, axis: Any) -> tuple[Any, Any, Any]:
