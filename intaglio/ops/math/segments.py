@@ -25,6 +25,8 @@ from intaglio.ops.math.reduction import ORDERED, highest, lowest
 MIN_ROW_ELEMENTS = 32
 # Shorter rows are added by a kernel from so many elements on.
 MIN_COMPILED_ELEMENTS = 1 << 16
+# The columns of fewer elements are added by one call.
+MAX_FLAT_ELEMENTS = 1 << 10
 # A step over all segments costs as much as the separate reduction of so many segments.
 SEGMENTS_PER_STEP = 4
 
@@ -44,7 +46,11 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
     if run is not None:
         parts = run(rows, None, flat, count, empty)
         return _begun(parts, ufunc, start).astype(dtype, copy=False)
-    result = np.full_like(values, start, order="C", shape=(count, *rows.shape[1:]))
+    shape = count, *rows.shape[1:]
+    if type(start) is int and start == 0:
+        result = np.zeros(shape, values.dtype)
+    else:
+        result = np.full(shape, start, values.dtype)
     if rows.ndim == 1 and values.dtype.kind in "iuf":
         ufunc.at(result, flat, rows)  # quick for vectors of numbers
     elif ufunc is np.add and not wide_rows and values.dtype.kind in "fc":
@@ -78,6 +84,10 @@ def _add_columns(result: Any, ids: Any, rows: Any) -> None:
     width = math.prod(rows.shape[1:])
     to, terms = result.reshape(len(result), width), rows.reshape(len(rows), width)
     indices = ids.astype(np.intp, copy=False)
+    if terms.size < MAX_FLAT_ELEMENTS:  # each element is still the sum of its terms in their order
+        elements = indices[:, None] * width + np.arange(width)
+        np.add.at(to.reshape(-1), elements.reshape(-1), terms.reshape(-1))
+        return
     for c in range(width):
         np.add.at(to[:, c], indices, terms[:, c])
 
@@ -173,7 +183,7 @@ def risen(ids: Any) -> int:
             f"Segment id {int(ids[0])} out of range [0, {count}), possibly because"
             " 'segment_ids' input is not sorted."
         )
-    if np.any(ids[1:] < ids[:-1]):
+    if (ids[1:] < ids[:-1]).any():
         raise invalid_argument("segment ids are not increasing")
     return count
 

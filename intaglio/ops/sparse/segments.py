@@ -66,7 +66,8 @@ class GatheredSegments(Op):
         _check(indices, ids)
         if not data.ndim:
             raise invalid_argument("input must be at least rank 1")
-        wrong = (indices < 0) | (indices >= data.shape[0])
+        # As an unsigned number, a negative one is larger than any size.
+        wrong = indices.view(f"u{indices.itemsize}") >= data.shape[0]
         if wrong.any():
             at = int(np.argmax(wrong))
             raise invalid_argument(
