@@ -175,3 +175,73 @@ def lookup() -> Any:
         return tf.gather(table, rows)
 
     return rows.get_concrete_function()
+
+
+def texts() -> Any:
+    """Texts of numbers and their parts, which loops over bytes write."""
+
+    @tf.function(input_signature=[_spec(6, dtype=tf.int64), _spec(6, name="y")])
+    def f(x: Any, y: Any) -> Any:
+        numbers, fractions = tf.strings.as_string(x), tf.strings.as_string(y, precision=3, width=9)
+        whole = tf.strings.join([numbers, tf.strings.strip(fractions)], separator="/")
+        points = tf.strings.unicode_decode(whole, "UTF-8").to_tensor()
+        return {
+            "fast": tf.strings.to_hash_bucket_fast(whole, 2**40),
+            "joined": tf.strings.to_hash_bucket_strong(tf.strings.reduce_join(whole), 99, [1, 2]),
+            "length": tf.strings.length(tf.strings.substr(whole, [1] * 6, [40] * 6)),
+            "number": tf.strings.to_number(numbers, tf.int64),
+            "sum": tf.reduce_sum(points),
+        }
+
+    return f.get_concrete_function()
+
+
+def loops_over_elements() -> Any:
+    """Rows that data selects, segments, partitions, and functions by algorithms of their own."""
+
+    @tf.function(input_signature=[_spec(8, 4), _spec(8, dtype=tf.int32, name="ids")])
+    def f(x: Any, ids: Any) -> Any:
+        wide = tf.cast(x, tf.float64)
+        parts = tf.dynamic_partition(x, ids, 3)
+        return {
+            "segments": tf.reduce_sum(tf.math.segment_mean(x, tf.sort(ids)), 0),
+            "parts": tf.stack([tf.reduce_sum(tf.abs(p)) for p in parts]),
+            "unique": tf.reduce_sum(tf.unique(ids).y),
+            "root": tf.cast(
+                tf.math.real(tf.linalg.sqrtm(tf.cast(wide[4:], tf.complex128))), tf.float32
+            ),
+            "boxes": tf.image.draw_bounding_boxes(
+                tf.reshape(x, [1, 4, 8, 1]), [[[0.1, 0.2, 0.8, 0.9]]], x[:1, :1]
+            ),
+            "solved": tf.cast(
+                tf.linalg.tridiagonal_solve(wide[:3] + 4.0, wide[4:], diagonals_format="compact"),
+                tf.float32,
+            ),
+        }
+
+    return f.get_concrete_function()
+
+
+def loops_of_floats() -> Any:
+    """Of 12 floats 6, by loops that find rows, join texts, and end when the data says so."""
+
+    @tf.function(input_signature=[_spec(12, name="x")])
+    def f(x: Any) -> Any:
+        rows = tf.TensorArray(tf.float32, size=0, dynamic_size=True, element_shape=[2])
+        i = 0
+        while i < 12 and x[i] >= 0.0:
+            rows = rows.write(i, x[:2])
+            i += 1
+        ids = tf.sort(tf.cast(tf.abs(x), tf.int32) % 5)
+        text = tf.strings.reduce_join(tf.strings.as_string(x))
+        found = [
+            tf.reduce_sum(rows.stack()),
+            tf.reduce_sum(tf.math.segment_sum(x, ids)),
+            tf.cast(tf.strings.to_hash_bucket_fast(text, 1000), tf.float32),
+            tf.reduce_sum(tf.boolean_mask(x, x > 0.0)),
+            tf.reduce_sum(tf.abs(tf.linalg.qr(tf.reshape(x, [4, 3])).r)),
+            tf.reduce_sum(tf.dynamic_partition(x, ids, 5)[1]),
+        ]
+        return tf.stack(found)
+
+    return f.get_concrete_function()

@@ -33,8 +33,13 @@ def build(folder: pathlib.Path, concrete: Any, counts: tuple[int, int], *flags: 
 
 @pytest.mark.skipif(not HAS_CC, reason="there is no C compiler")
 @pytest.mark.parametrize("flags", [(), ("-fsanitize=address,undefined",)], ids=["plain", "address"])
-def test_wrong_arguments(flags: tuple[str, ...], tmp_path: pathlib.Path) -> None:
-    path = build(tmp_path, models.digits(), (64, 10), *flags)
+@pytest.mark.parametrize(
+    ("make", "counts"), [(models.digits, (64, 10)), (models.loops_of_floats, (12, 6))]
+)
+def test_wrong_arguments(
+    make: Any, counts: tuple[int, int], flags: tuple[str, ...], tmp_path: pathlib.Path
+) -> None:
+    path = build(tmp_path, make(), counts, *flags)
     for seed in range(3):
         done = subprocess.run([path, str(seed)], capture_output=True, text=True, timeout=SECONDS)
         assert done.returncode == 0, (seed, done.returncode, done.stderr)

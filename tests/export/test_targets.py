@@ -58,6 +58,16 @@ CASES = {
     "transformer": (models.transformer, {"x": normal(1, 10, 32)}, {}),
     "loop": (models.loop, {"x": normal(5), "steps": np.int32(37)}, {}),
     "dropout": (models.dropout, {"x": normal(4, 50)}, {}),
+    "texts": (
+        models.texts,
+        {"x": np.array([0, -1, 10**18, -(2**63), 77, 2**63 - 1]), "y": normal(6) * 1e4},
+        {},
+    ),
+    "loops": (
+        models.loops_over_elements,
+        {"x": normal(8, 4), "ids": np.array([2, 0, 1, 1, 2, 0, 0, 2], np.int32)},
+        {},
+    ),
     "mobile": (models.mobile, {"images": normal(1, 32, 32, 3)}, {}),
 }
 
