@@ -11,7 +11,7 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from intaglio.compat_v1.sessions import Session, get_default_session
 from intaglio.graphdef.declarations import parsed_text
 from intaglio.runtime import random_state
 from intaglio.testing.absl_assertions import AbslAssertions
+from intaglio.testing.eager_sessions import EagerSessionWarner, FakeEagerSession
 from intaglio.testing.numbers import NumberAssertions, valued
 from intaglio.trace.scopes import executing_eagerly
 
@@ -83,9 +84,9 @@ class TestCase(NumberAssertions, AbslAssertions):
     def session(
         self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Generator[Any]:
-        """A session that is the block's default one; eagerly None."""
+        """A session that is the block's default one; eagerly nothing can be done with it."""
         if executing_eagerly():
-            yield None
+            yield EagerSessionWarner()
             return
         with Session(graph=graph or get_default_graph(), config=config) as session:
             yield session
@@ -94,9 +95,14 @@ class TestCase(NumberAssertions, AbslAssertions):
     def cached_session(
         self, graph: Any = None, config: Any = None, use_gpu: bool = True, force_gpu: bool = False
     ) -> Generator[Any]:
-        """The session of the test, the same one for all blocks; eagerly None."""
+        """The session of the test, the same one for all blocks; eagerly one that evaluates tensors."""
+        with self._cached_session(graph, config) as session:
+            yield session
+
+    @contextmanager
+    def _cached_session(self, graph: Any, config: Any) -> Generator[Any]:
         if executing_eagerly():
-            yield None
+            yield FakeEagerSession(self)
             return
         session = getattr(self, "_session", None)
         if session is None:
@@ -114,9 +120,11 @@ class TestCase(NumberAssertions, AbslAssertions):
         """
         if self._testMethodName == "test_session":
             self.skipTest("Not a test.")
+        if executing_eagerly():
+            return nullcontext()
         if graph is not None:
             return self.session(graph, config, use_gpu, force_gpu)
-        return self.cached_session(graph, config, use_gpu, force_gpu)
+        return self._cached_session(graph, config)  # libraries define `cached_session` otherwise
 
     def get_temp_dir(self) -> str:
         """A folder of this test, which goes when the test is over."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unittest
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -88,6 +89,15 @@ def test_in_graph_and_eagerly() -> None:
         def test_session_of_the_test(self) -> None:
             with self.cached_session() as session:
                 assert session is tf.compat.v1.get_default_session()
+
+        @marks.run_deprecated_v1
+        def test_a_session_of_a_librarys_own(self) -> None:
+            assert self.evaluate(tf.constant(1)) == 1
+
+        @contextmanager
+        def cached_session(self) -> Any:  # type: ignore[override]  # as TensorFlow Probability has it
+            with super().cached_session() as session:
+                yield session
 
     assert outcomes(Case).wasSuccessful()
     assert ran == [False, True]

@@ -141,8 +141,6 @@ def test_values_folders_and_threads(case):
     thread.start()
     with pytest.raises(AssertionError, match="inside"):
         thread.join()
-    with case.session() as session:
-        assert session is None  # eagerly there is none
 
 
 def test_gradients_beside_differences(case):
@@ -231,3 +229,23 @@ def test_dictionaries_of_tensors_are_compared_value_by_value() -> None:
     for other in ({**first, "a": tf.constant([1.0, 3.0])}, {**first, "c": 4}, {"a": first["a"]}):
         with pytest.raises(AssertionError):
             case.assertEqual(first, other)
+
+
+def test_a_cached_session_evaluates_tensors_eagerly() -> None:
+    # TensorFlow 2.21 was asked.
+    case = tf.test.TestCase()
+    with case.cached_session() as session:
+        assert session.run(tf.constant(1)) == 1
+        found = session.run({"a": [tf.Variable(2.0), tf.constant([1, 2])], "b": None}, feed_dict={})
+        assert (found["a"][0], found["a"][1].tolist(), found["b"]) == (2.0, [1, 2], None)
+        assert session.run(lambda: tf.constant(3)) == 3
+        x = tf.constant(1)
+        with pytest.raises(RuntimeError, match="feed_dict is not supported"):
+            session.run(x, feed_dict={x.ref(): 1})
+        with pytest.raises(RuntimeError, match="Optional args are not supported"):
+            session.run(x, options=1)
+        assert not hasattr(session, "graph")
+    with case.session() as session, pytest.raises(AttributeError, match="eager execution is"):
+        session.run(x)
+    with case.test_session() as session:
+        assert session is None
