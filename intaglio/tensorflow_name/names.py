@@ -113,6 +113,8 @@ PRIVATE: dict[str, dict[str, str]] = {
             "ResidualWrapper",
         ]
     },
+    # Convolutions of TensorFlow Probability
+    "python.ops.nn_ops": {"Convolution": "intaglio.tensorflow_name.convolutions:Convolution"},
     "python.ops.rnn_cell_impl": _all(_FRAMEWORK, "_concat=concatenated_shape"),
     # Programs that read event files
     "python.lib.io.tf_record": {

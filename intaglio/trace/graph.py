@@ -179,6 +179,9 @@ class Graph(GraphBuilder):
         """Operations of the block carry this device."""
         return self._recorder.on(None if name is None else str(name))
 
+    # Loops and branches are functions, as in TensorFlow 2: there is no context of older ones.
+    _control_flow_context = None
+
     def _get_control_flow_context(self) -> None:
         """None: loops and branches are ops with graphs of their own. Keras 2 asks."""
 

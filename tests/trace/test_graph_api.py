@@ -310,3 +310,15 @@ def test_a_logical_device_is_its_name() -> None:
     (physical, *_) = tf.config.list_physical_devices("CPU")
     with pytest.raises(ValueError, match="Expecting a string device name"), tf.device(physical):
         pass
+
+
+def test_no_graph_is_in_a_context_of_older_control_flow() -> None:
+    # TensorFlow 2.21 was asked, also inside of functions with jit_compile=True.
+    assert tf.Graph()._control_flow_context is None
+
+    @tf.function(jit_compile=True)
+    def f(x):
+        assert tf.compat.v1.get_default_graph()._control_flow_context is None
+        return x
+
+    assert f(tf.constant(1)).numpy() == 1
