@@ -153,7 +153,7 @@ PRIVATE: dict[str, dict[str, str]] = {
         "name_scope_v2": "intaglio.tf:name_scope",
     },
     "python.framework.tensor": {
-        "DenseSpec": "intaglio.type_specs.type_spec:TensorSpec",
+        "DenseSpec": "intaglio.tensorflow_name.dense_specs:DenseSpec",
         "Tensor": "intaglio.opdef.tensor:Tensor",
         "TensorSpec": "intaglio.type_specs.type_spec:TensorSpec",
     },
@@ -165,7 +165,7 @@ PRIVATE: dict[str, dict[str, str]] = {
     },
     "python.framework.tensor_spec": {
         "BoundedTensorSpec": "intaglio.type_specs.type_spec:BoundedTensorSpec",
-        "DenseSpec": "intaglio.type_specs.type_spec:TensorSpec",
+        "DenseSpec": "intaglio.tensorflow_name.dense_specs:DenseSpec",
         "TensorSpec": "intaglio.type_specs.type_spec:TensorSpec",
     },
     "python.framework.tensor_util": {
