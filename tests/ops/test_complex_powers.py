@@ -64,6 +64,11 @@ def test_what_overflows_on_the_way_has_parts_that_are_infinite() -> None:
     got = (tf.constant([complex(-0.0, 1e30)], tf.complex64) ** 2).numpy()
     assert not np.isnan(got).any()
     assert got[0].real == -INF
+    # The size of the base is out of range, too.
+    x = tf.constant([complex(3e38, 3e38)], tf.complex64)
+    for mode in (lambda z: z**2.5, tf.function(lambda z: z**2.5, jit_compile=True)):
+        power: Any = mode(x).numpy()
+        np.testing.assert_array_equal([power.real, power.imag], [[-INF], [INF]])
 
 
 @pytest.mark.parametrize("imaginary", [2.5, -2.5, 0.0, 1.0])

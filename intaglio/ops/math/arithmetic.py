@@ -320,9 +320,9 @@ def special_powers(x: Any, y: Any, found: np.ndarray) -> np.ndarray:
     found = found.copy()
     with np.errstate(all="ignore"):
         logarithm = np.log(base)
-        length, angle = logarithm.real, logarithm.imag
+        length, angle = np.real(logarithm), np.imag(logarithm)
         angle = np.where(np.isinf(length) & np.isnan(angle), 0, angle)
-        power, twist = exponent.real, exponent.imag
+        power, twist = np.real(exponent), np.imag(exponent)
         a, b = power * length - twist * angle, power * angle + twist * length
         lost = ~np.isfinite(b)
         result = np.exp(_complex(a, b))
@@ -348,7 +348,8 @@ def _complex_power(x: Any, y: Any) -> Any:
     if not lost.any():
         return found
     base, exponent = (np.broadcast_to(a, found.shape)[lost] for a in (x, y))
-    length, angle = np.log(np.abs(base)), np.angle(base)
+    logarithm = np.log(base)  # |base| may be out of range
+    length, angle = np.real(logarithm), np.imag(logarithm)
     power, twist = np.real(exponent), np.imag(exponent)
     size = np.exp(power * length - twist * angle)
     angle = power * angle + twist * length
