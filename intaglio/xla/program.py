@@ -110,21 +110,11 @@ class Program:
         donates = () if self.is_plain or stays else (0,)
         replicas_on = _kinds_of_replicas(graph)
         self._is_of_host = device is None and not stays and replicas_on <= {"CPU"}
-        # Where jax puts arrays of the host that a mesh of the host's devices takes; None: where it wants.
-        self._home: Any = None
         # Values of the host that variables had in the last call: those that stay are kept on the device.
         self._last_values: set[int] = set()
         self._keeps_copies = self._is_of_host and not replicas_on
-        shardings: dict[str, Any] = {}
-        if device is not None:
-            shardings = {"out_shardings": SingleDeviceSharding(device)}
-        elif self._is_of_host and jax.default_backend() != "cpu":  # jax would take an accelerator
-            host = meshes.host_devices()[0]
-            if replicas_on:
-                self._home = host
-            else:
-                here = SingleDeviceSharding(host)
-                shardings = {"in_shardings": here, "out_shardings": here}
+        # The device of arrays of the host that a mesh of the host's devices takes; None: jax selects it.
+        self._home, shardings = self._placement(device, bool(replicas_on))
         self._run: Any = (
             jax.jit(function, donate_argnums=donates, **shardings)
             if exchange is None
@@ -132,6 +122,18 @@ class Program:
         )
         # How far the program moves each stream, where that does not follow from data.
         self.distances: list[int | None] = [None] * len(streams)
+
+    def _placement(self, device: Any, has_replicas: bool) -> tuple[Any, dict[str, Any]]:
+        """The device of arrays of the host, and the shardings of the program's arguments and results."""
+        if device is not None:
+            return None, {"out_shardings": SingleDeviceSharding(device)}
+        if not self._is_of_host or jax.default_backend() == "cpu":
+            return None, {}
+        host = meshes.host_devices()[0]  # jax would take an accelerator
+        if has_replicas:
+            return host, {}
+        here = SingleDeviceSharding(host)
+        return None, {"in_shardings": here, "out_shardings": here}
 
     def _group(self, arrays: Sequence[Any], values: set[int], stays: bool) -> None:
         """Finds the variables and arrays of which each device of a mesh has one."""
