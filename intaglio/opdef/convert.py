@@ -278,11 +278,21 @@ def attribute(value: Any, kind: str, name: str = "") -> Any:
             return value.decode("utf-8", "surrogateescape")
         if not text and value is not None:
             raise _not_of_kind(value, "string", name)
+    if kind == "func":
+        return _graph(value, name)
     if kind.startswith("list(") and value is not None:
         if text:
             raise _not_of_kind(value, "list", name)
-        return tuple(value)
+        return tuple([_graph(v, name) for v in value] if kind == "list(func)" else value)
     return value
+
+
+def _graph(value: Any, name: str) -> Any:
+    """The graph that an op runs: of a concrete function the one that it runs itself, captures last."""
+    graph = getattr(value, "frozen", value)
+    if graph is not None and not hasattr(graph, "outputs"):
+        raise TypeError(f"Don't know how to convert {value!r} to a func for argument {name}")
+    return graph
 
 
 def _not_of_kind(value: Any, kind: str, name: str) -> TypeError:
