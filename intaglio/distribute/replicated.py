@@ -251,8 +251,7 @@ class ReplicatedExtended(StrategyExtended):
     def _local_results(self, value: Any) -> tuple[Any, ...]:
         if isinstance(value, DistributedValues):
             return value.values
-        flat = nest.flatten(value)
-        if not any(isinstance(v, DistributedValues) for v in flat):
+        if not nest.is_nested(value):
             return (value,)
         return tuple([of_replica(i, value) for i in range(len(self._devices))])
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from intaglio.base import nest
 from intaglio.distribute.contexts import (
     ReduceOp,
     cross_replica,
@@ -24,6 +25,7 @@ from intaglio.distribute.contexts import (
 from intaglio.distribute.cross_device_ops import reduced
 from intaglio.distribute.values import DistributedValues
 from intaglio.opdef import convert, door, raw
+from intaglio.opdef.tensor import Tensor
 from intaglio.runtime.eager import register_reader
 from intaglio.state import deferred, one_device
 from intaglio.state.creation import VariableAggregation, VariableSynchronization
@@ -153,6 +155,12 @@ class DistributedVariable(Variable, DistributedValues):
             return strategy.extended.update(self, write, args, kwargs)
 
 
+def _has_tensors(value: Any) -> bool:
+    """True for a list or tuple with tensors in it."""
+    is_list = isinstance(value, (list, tuple))
+    return is_list and any([isinstance(v, Tensor) for v in nest.flatten(value)])
+
+
 class MirroredVariable(DistributedVariable):
     """A variable whose copies stay equal.
 
@@ -174,6 +182,8 @@ class MirroredVariable(DistributedVariable):
         names = [k for k in ("value", "delta", "sparse_delta", "updates") if k in kwargs]
         if names:
             args = (*args, kwargs.pop(names[0]))
+        if args and _has_tensors(args[-1]):  # a list, whose tensors differ by replica
+            args = (*args[:-1], convert.to_tensor(args[-1], self._dtype))
         return replica.merge_call(merged, args, kwargs)
 
     def _aggregated(self, value: Any) -> Any:
