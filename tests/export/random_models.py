@@ -40,7 +40,7 @@ def _normal(rng: random.Random, *shape: int) -> Any:
 
 def _concrete(f: Any, **shapes: Any) -> Any:
     specs = {k: tf.TensorSpec(s, t, name=k) for k, (s, t) in shapes.items()}
-    return tf.function(f, jit_compile=True).get_concrete_function(**specs)
+    return tf.function(f).get_concrete_function(**specs)
 
 
 # -- networks ------------------------------------------------------------------------------------
