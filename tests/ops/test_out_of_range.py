@@ -101,3 +101,20 @@ def test_dropped_segments(mode: Callable[[Any], Any], index: int) -> None:
 @pytest.mark.parametrize("index", [3, -1, -7])
 def test_one_hot(mode: Callable[[Any], Any], index: int) -> None:
     assert mode(lambda i: tf.one_hot(i, 3))(tf.constant(index)).numpy().tolist() == [0.0] * 3
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+@pytest.mark.parametrize("index", [-1, -32768])
+def test_negative_indices_of_16_bits_into_many_rows(
+    mode: Callable[[Any], Any], depth: int, index: int
+) -> None:
+    """As unsigned numbers they are less than the number of rows."""
+    rows = tf.zeros([70_000, *[2] * (depth - 1)])
+    indices = tf.constant([[index, 1][:depth]], tf.int16)
+    calls: list[Callable[[Any], Any]] = [
+        lambda i: tf.gather_nd(rows, i),
+        lambda i: tf.tensor_scatter_nd_update(rows, i, [5.0]),
+    ]
+    for call in calls:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="does not index into"):
+            mode(call)(indices)

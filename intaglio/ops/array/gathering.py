@@ -307,6 +307,8 @@ def out_of_bounds(indices: Any, shape: tuple[int, ...]) -> Any:
     rows = indices.reshape(-1, len(shape)) if shape else None
     if rows is None or not rows.size:
         return None
-    # As an unsigned number, a negative one is larger than any size.
+    if rows.itemsize < 4:
+        rows = rows.astype(np.int32)
+    # As an unsigned number, a negative one of 32 bits or more is larger than any size.
     outside = rows.view(f"u{rows.itemsize}") >= np.asarray(shape, np.uint64)
     return outside.any(1) if outside.any() else None
