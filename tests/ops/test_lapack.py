@@ -315,6 +315,19 @@ def test_determinants_whose_parts_are_out_of_range(scale):
     assert (sign.numpy(), size.numpy()) == (0, -np.inf)
 
 
+@pytest.mark.parametrize("rows", [3, 128, 160])
+@pytest.mark.parametrize("infinity", [np.inf, -np.inf])
+def test_determinants_of_infinities(rows, infinity):
+    """As TensorFlow, which was asked: infinite, of the sign of the product."""
+    diagonal = np.ones(rows, np.float32)
+    diagonal[1] = infinity
+    assert tf.linalg.det(np.diag(diagonal)).numpy() == infinity
+    sign, size = tf.linalg.slogdet(np.diag(diagonal))
+    assert (sign.numpy(), size.numpy()) == (np.sign(infinity), np.inf)
+    diagonal[2] = np.nan
+    assert np.isnan(tf.linalg.det(np.diag(diagonal)).numpy())
+
+
 def test_one_matrix_without_factors_leaves_the_others():
     good = np.array([[4.0, 2.0], [2.0, 3.0]], np.float32)
     found = tf.linalg.cholesky(np.stack([good, -good, good])).numpy()

@@ -274,7 +274,10 @@ def _factored_diagonals(a: np.ndarray) -> np.ndarray | None:
 def _log_of_product(numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(sign, logarithm of the absolute value) of the products along the last axis."""
     sizes = np.abs(numbers)
-    signs = np.divide(numbers, sizes, out=np.zeros_like(numbers), where=sizes != 0)
+    if numbers.dtype.kind == "c":
+        signs = np.divide(numbers, sizes, out=np.zeros_like(numbers), where=sizes != 0)
+    else:
+        signs = np.sign(numbers)  # also of infinities
     return signs.prod(-1), np.log(sizes).sum(-1)
 
 
