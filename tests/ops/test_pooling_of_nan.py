@@ -28,13 +28,16 @@ def _image(rows: list[list[float]], dtype: str, channels: int) -> Any:
     return tf.cast(tf.constant(x), dtype)
 
 
+LOW = "the least finite number"
+
 # Rows, and for windows of 2x2 side by side: maxima, gradients by the input of gradients 1.
-CASES = {
+CASES: dict[str, tuple[list[list[Any]], list[Any], list[int]]] = {
     "NaN only": ([[NAN, NAN, 1, 2], [NAN, NAN, 3, 4]], [None, 4], [0, 7]),
     "-inf only": ([[-INF, -INF, 1, 2], [-INF, -INF, 3, 4]], [None, 4], [0, 7]),
     "both": ([[NAN, -INF, 1, 2], [-INF, NAN, 3, 4]], [None, 4], [0, 7]),
     "some NaN": ([[NAN, 2, 1, NAN], [3, NAN, 3, 3]], [3, 3], [4, 6]),
     "inf": ([[NAN, INF, INF, INF], [3, NAN, 3, INF]], [INF, INF], [1, 2]),
+    "least": ([[-INF, LOW, NAN, -INF], [-INF, NAN, LOW, LOW]], [None, None], [1, 6]),
 }
 
 
@@ -43,6 +46,7 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_maxima_and_where_their_gradients_go(case: str, dtype: str, channels: int) -> None:
     rows, maxima, indices = CASES[case]
+    rows = [[LEAST[dtype] if x is LOW else x for x in row] for row in rows]
 
     def run(x: Any) -> Any:
         y = tf.nn.max_pool2d(x, 2, 2, "VALID")

@@ -92,6 +92,13 @@ def _is_short(dtype: DType) -> bool:
     return dtype.is_floating and dtype.size == 2
 
 
+def _with_least_finite(x: Any) -> Any:
+    """16-bit floats as float32, the least finite number of the one dtype as that of the other."""
+    least = constant(kernels.least_finite(x.dtype.numpy), x)
+    wide = raw.Cast(x, DstT=float32)
+    return raw.SelectV2(raw.Equal(x, least), kernels.least_finite(float32.numpy), wide)
+
+
 @op
 class MaxPoolGrad(Op):
     """The gradient of MaxPool by its input."""
@@ -113,10 +120,9 @@ class MaxPoolGrad(Op):
     def native(self, orig_input, orig_output, grad, **attrs: Any) -> Any:
         if not _is_short(grad.dtype):
             return NotImplemented
-        x, y, d = (raw.Cast(t, DstT=float32) for t in (orig_input, orig_output, grad))
-        least = constant(kernels.least_finite(grad.dtype.numpy), grad)
-        y = raw.SelectV2(raw.Equal(orig_output, least), kernels.least_finite(float32.numpy), y)
-        return raw.Cast(raw.MaxPoolGrad(x, y, d, **attrs), DstT=grad.dtype)
+        x, y = _with_least_finite(orig_input), _with_least_finite(orig_output)
+        found = raw.MaxPoolGrad(x, y, raw.Cast(grad, DstT=float32), **attrs)
+        return raw.Cast(found, DstT=grad.dtype)
 
     def gradient(
         self, orig_input, orig_output, doutput, padding, explicit_paddings, **attrs: Any
