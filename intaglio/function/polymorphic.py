@@ -554,9 +554,9 @@ class Function(TraceViews):
                 if not needs.lines and not concrete.effects.keep_values:
                     self._decisions.decide(bound.names, promoted)
                     return general, concrete
+                self._count(-1)  # the repeated trace is counted instead
             except Exception:  # of a number that is none, or what the function raises for each
                 pass
-            self._count(-1)  # the repeated trace is counted instead
             self._decisions.refuse(needs, promoted)
         key = self._joined(key, bound)
         return key, self._recorded(key, bound, key[1:], has_values, admit)
@@ -586,20 +586,20 @@ class Function(TraceViews):
         has_values: bool,
         admit: Callable[[Any], None],
     ) -> ConcreteFunction:
-        """A new trace; for a function that may call itself, that of `recursion.trace_to_fixpoint`."""
-        if not recursion.allowed():
-            return self._record(bound, types, has_values, admit)
-        rounds = 0
+        """A new trace; for a function that may call itself, that of `recursion.trace_to_fixpoint`.
+
+        It is counted if it succeeds.
+        """
 
         def trace() -> ConcreteFunction:
-            nonlocal rounds
-            rounds += 1
             return self._record(bound, types, has_values, admit)
 
-        try:
-            return recursion.trace_to_fixpoint(self._cache, key, self._name, trace)
-        finally:
-            self._count(1 - rounds)  # all rounds count as one trace
+        if recursion.allowed():  # all rounds count as one trace
+            concrete = recursion.trace_to_fixpoint(self._cache, key, self._name, trace)
+        else:
+            concrete = trace()
+        self._count(1)
+        return concrete
 
     # -- limits of the cache ---------------------------------------------------------------
 
@@ -676,7 +676,6 @@ class Function(TraceViews):
         has_values: bool,
         admit: Callable[[Any], None],
     ) -> ConcreteFunction:
-        self._count(1)
         attributes = self._options.declared()
         origin, start = origins.caller(), time.perf_counter()
         graph = FuncGraph(self._name)

@@ -40,7 +40,7 @@ class TraceViews(Inspected, PolymorphicFunction):
     _traced: int
 
     def experimental_get_tracing_count(self) -> int:
-        """How often the function has been traced."""
+        """How many traces of the function have succeeded."""
         return self._traced
 
     def _list_all_concrete_functions(self) -> list[ConcreteFunction]:

@@ -346,3 +346,26 @@ def test_methods_do_not_keep_deleted_objects_alive():
     del method
     gc.collect()
     assert gone() is None
+
+
+def test_only_traces_that_succeed_are_counted() -> None:
+    """Recorded from TensorFlow 2.21, which was asked for the counts."""
+
+    @tf.function
+    def sometimes(x, fails=False):
+        if fails:
+            raise ValueError("not traced")
+        return x + 1
+
+    @tf.function
+    def creating(x):
+        return tf.Variable(1.0) + x
+
+    sometimes(tf.constant(1.0))
+    for _ in range(2):
+        with pytest.raises(ValueError, match="not traced"):
+            sometimes(tf.constant(1.0), True)
+        with pytest.raises(ValueError, match="tf.function only supports singleton tf.Variables"):
+            creating(tf.constant(1.0))
+    assert sometimes.experimental_get_tracing_count() == 1
+    assert creating.experimental_get_tracing_count() == 1
