@@ -132,7 +132,7 @@ class MultiWorkerExtended(ReplicatedExtended):
             self._all_slices(v) if isinstance(v, IndexedSlices) else None for v in own
         ]
         dense = [i for i, found in enumerate(results) if found is None]
-        sums = self._exchanged(xla.Sum(self._processes), [own[i] for i in dense])
+        sums = self._exchanged(xla.AllReduce(self._processes), [own[i] for i in dense])
         for index, total in zip(dense, sums, strict=True):
             total.set_shape(own[index].shape)
             results[index] = total
@@ -149,7 +149,7 @@ class MultiWorkerExtended(ReplicatedExtended):
         if self._processes is None:
             return own
 
-        (found,) = self._exchanged(xla.Gather(self._processes, axis), [own])
+        (found,) = self._exchanged(xla.AllGather(self._processes, axis), [own])
         dims = own.shape.as_list()
         dims[axis] = None
         found.set_shape(dims)

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from intaglio.xla.compilation import compiled as compiled
     from intaglio.xla.meshes import accelerator_details as accelerator_details
     from intaglio.xla.meshes import accelerator_memory as accelerator_memory
-    from intaglio.xla.processes import Gather as Gather
-    from intaglio.xla.processes import Sum as Sum
+    from intaglio.xla.processes import AllGather as AllGather
+    from intaglio.xla.processes import AllReduce as AllReduce
     from intaglio.xla.processes import join as join
     from intaglio.xla.stages import STAGES as STAGES
     from intaglio.xla.stages import exported as exported
@@ -35,9 +35,9 @@ if not TYPE_CHECKING:
     __getattr__, __dir__ = later.attributes(
         __name__,
         {
-            "Gather": "intaglio.xla.processes:Gather",
+            "AllGather": "intaglio.xla.processes:AllGather",
+            "AllReduce": "intaglio.xla.processes:AllReduce",
             "STAGES": "intaglio.xla.stages:STAGES",
-            "Sum": "intaglio.xla.processes:Sum",
             "collectives": "intaglio.xla.collectives",
             "compiled": "intaglio.xla.compilation:compiled",
             "exported": "intaglio.xla.stages:exported",

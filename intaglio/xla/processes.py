@@ -137,7 +137,7 @@ class Processes:
         return _listed(self, [i for i in range(len(self.addresses)) if i not in alive])
 
 
-class Sum:
+class AllReduce:
     """Arrays summed over all processes: by the host, or `traced` in a program of all of them."""
 
     def __init__(self, processes: Processes) -> None:
@@ -155,8 +155,8 @@ class Sum:
         return [jax.lax.psum(_numeric(a), _AXIS).astype(a.dtype) for a in arrays]
 
 
-class Gather:
-    """Arrays of all processes along an axis, as `Sum`. In a program all have one shape."""
+class AllGather:
+    """Arrays of all processes along an axis, as `AllReduce`. In a program all have one shape."""
 
     def __init__(self, processes: Processes, axis: int) -> None:
         self.processes = processes
@@ -316,4 +316,4 @@ def _leave(processes: Processes) -> None:
     jax.distributed.shutdown()
 
 
-__all__ = ["Gather", "Processes", "Sum", "join"]
+__all__ = ["AllGather", "AllReduce", "Processes", "join"]
