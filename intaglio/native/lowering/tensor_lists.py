@@ -516,13 +516,26 @@ def resized(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]
         # Of a list with other users there are fewer elements, as in gradients, without a copy.
         operand = allocated(w, operand)
         w.guard(w.code.integer("icmp ule", wanted, operand.size))
-        return [w.retain(operand).like(wanted)]
+        return [_first_elements(w, node, operand, wanted)]
     grown = _owned_list(w, node, operand, grows=True)
     w.guard(w.code.integer("icmp ult", wanted, grown.capacity + 1))
     missing = w.code.integer("sub", wanted, grown.size)
     missing = w.code.call("i64", "llvm.smax.i64", ("i64", missing), ("i64", "0"))
     clear(w, grown.address_of(w, grown.size), w.code.integer("mul", missing, grown.bytes))
     return [grown.like(wanted)]
+
+
+def _first_elements(
+    w: FunctionLowering, node: Node, operand: ListOperand, size: str
+) -> ListOperand:
+    """A list of fewer elements in the memory of the list that a node takes.
+
+    If that has further users, an update of either of the two copies it.
+    """
+    scope = w.scopes[-1]
+    if scope.last[id(node.inputs[0])] != scope.at:
+        operand.owned = False
+    return w.retain(operand).like(size)
 
 
 # -- reading lists ---------------------------------------------------------------------------
@@ -621,8 +634,7 @@ def pop(w: FunctionLowering, node: Node, inputs: list[Value]) -> list[Value]:
     w.guard(w.code.integer("icmp sgt", operand.size, 0))
     size = w.code.integer("sub", operand.size, 1)
     item = _element_at(w, node, node.outputs[1], operand, size)
-    owned = w.scopes[-1].last[id(node.inputs[0])] == w.scopes[-1].at
-    return [w.retain(operand).like(size, operand.owned and owned), item]
+    return [_first_elements(w, node, operand, size), item]
 
 
 @lowering(raw.TensorListLength)

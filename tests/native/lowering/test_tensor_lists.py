@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from intaglio import tf
 from intaglio.ir import walk
@@ -232,3 +234,44 @@ def test_lists_that_are_resized() -> None:
         rows, whole = f(tf.constant(x), tf.constant(fewer))
         np.testing.assert_array_equal(rows, np.pad(x[:fewer], [(0, 5 - fewer), (0, 0)]))
         np.testing.assert_array_equal(whole, x)
+
+
+UPDATES = st.lists(
+    st.tuples(st.sampled_from(["set", "push", "pop", "shrink", "grow"]), st.integers(0, 7)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(max_examples=30)
+@given(UPDATES, st.sampled_from([2, 40]))
+def test_an_update_of_a_list_leaves_all_others(steps, width: int) -> None:
+    """Each step makes a list of one of those before, which may be used again."""
+    form = np.array([width], np.int32)
+
+    def f(x, one):
+        whole = raw.TensorListReserve(form, np.int32(3), element_dtype=tf.float32)
+        for i in range(3):
+            whole = raw.TensorListSetItem(whole, i, x * (i + 1.0))
+        lists, popped = [(whole, 3)], []
+        for number, (step, which) in enumerate(steps):
+            old, size = lists[which % len(lists)]
+            item = x * (number + 10.0)
+            if step == "push":
+                lists.append((raw.TensorListPushBack(old, item), size + 1))
+            elif step == "grow":
+                lists.append((raw.TensorListResize(old, one + size), size + 1))
+            elif size and step == "set":
+                lists.append((raw.TensorListSetItem(old, number % size, item), size))
+            elif size and step == "pop":
+                new, last = raw.TensorListPopBack(old, form, element_dtype=tf.float32)
+                lists.append((new, size - 1))
+                popped.append(last)
+            elif size:
+                lists.append((raw.TensorListResize(old, size - one), size - 1))
+        stacked = [raw.TensorListStack(a, form, element_dtype=tf.float32) for a, _ in lists]
+        return stacked, popped
+
+    arguments = tf.ones([width]), tf.constant(1)
+    want, got = f(*arguments), tf.function(f, jit_compile=True)(*arguments)
+    tf.nest.map_structure(np.testing.assert_array_equal, got, want)
