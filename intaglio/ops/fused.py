@@ -187,9 +187,9 @@ class _Perturb(Op):
         return np.where(subnormal & (generator.random(found.shape) < 0.5), x.dtype.type(0), found)
 
 
-# The codes of maxima: the index of an element in its 2x2 window, row by row; `CUT` is added where
-# Relu set it to zero. `NOWHERE` is for windows with nothing but NaN.
-CUT, NOWHERE = 4, 8
+# The codes of maxima: the index of an element in its 2x2 window, row by row, 0 for nothing but NaN;
+# `CUT` is added where Relu has no slope.
+CUT = 4
 
 
 def _windows(x: Any) -> Any:
@@ -224,11 +224,8 @@ class _ReluMaxPool(Op):
 
     def kernel(self, x):
         seen = _windows(np.maximum(x, 0))
-        wrong = np.isnan(seen)
-        least = np.finfo(x.dtype).min
-        found = np.where(wrong, least, seen)
-        y = found.max(0)
-        argmax = np.where(wrong.all(0), NOWHERE, found.argmax(0))
+        found = np.where(np.isnan(seen), np.finfo(x.dtype).min, seen)
+        y, argmax = found.max(0), found.argmax(0)
         return y, np.where(y > 0, argmax, argmax | CUT).astype(np.uint8)
 
 

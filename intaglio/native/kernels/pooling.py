@@ -17,7 +17,7 @@ from intaglio.native.kernels.sequence import Chain
 from intaglio.native.kernels.windows import Sliding, Window, Windows, library
 from intaglio.native.llvm.vectors import FLOAT, literal
 from intaglio.native.runtime import entry
-from intaglio.ops.fused import CUT, NOWHERE
+from intaglio.ops.fused import CUT
 
 
 def _maximum(k: Sliding) -> None:
@@ -182,11 +182,14 @@ def _square_gradient(k: Sliding, relu: bool = False) -> None:
             k.tiles.write(code, value, code.at("i8", pointer, away), mask)
             free = code.let(f"xor {k.test} {free}, {hit}")
             total = code.let(f"fadd {k.vector} {total}, {value}")
-        if not relu:  # which is zero there
-            lost = _lost(k, free, most)
-            with code.when(_any(k, lost)):
-                k.tiles.write(code, slope, code.at("i8", pointers[0], away), lost)
+        lost = _lost(k, free, most)
+        with code.when(_any(k, lost)):
+            k.tiles.write(code, slope, code.at("i8", pointers[0], away), lost)
         if relu:
+            value = code.let(
+                f"select {k.test} {lost}, {k.vector} {slope}, {k.vector} zeroinitializer"
+            )
+            total = code.let(f"fadd {k.vector} {total}, {value}")
             sum_ = code.at("float", k.tiles.step(code, sums, number, channels), c)
             before = k.tiles.read(code, sum_, mask)
             after = code.let(f"fadd {k.vector} {before}, {total}")
@@ -270,9 +273,7 @@ def _gradient_at_argmax(
         hit = code.let(f"icmp eq {integers} {position}, splat (i32 {number})")
         value = code.let(f"select {k.test} {hit}, {vector} {slope}, {vector} {zero}")
         k.tiles.write(code, value, target, mask)
-    there = code.let(f"icmp ult {integers} {position}, splat (i32 {NOWHERE})")
-    value = code.let(f"select {k.test} {there}, {vector} {slope}, {vector} {zero}")
-    return code.let(f"fadd {vector} {total}, {value}")
+    return code.let(f"fadd {vector} {total}, {slope}")
 
 
 def _add(k: Sliding, pointer: str, value: str, mask: str) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import FLOAT, literal
-from intaglio.ops.fused import CUT, NOWHERE
+from intaglio.ops.fused import CUT
 
 # The dims of kernels that describe a pooling.
 WORDS = ("mean", "argmax", "whole")
@@ -81,10 +81,10 @@ class Pool:
         return code.let(f"fmul {vector} {total}, splat (float 0.25)")
 
     def maximum(self, window: list[str]) -> tuple[str, str]:
-        """The greatest of some vectors, and which is the first of them; NaN is ignored."""
+        """The greatest of some vectors, and which is the first of them; NaN is ignored, 0 if all are."""
         code, tiles = self.code, self.tiles
         most = f"splat (float {literal(np.finfo(np.float32).min, FLOAT)})"
-        position = f"splat (i32 {NOWHERE})"
+        position = "zeroinitializer"
         for number, seen in enumerate(window):
             above = code.let(f"fcmp ogt {tiles.vector} {seen}, {most}")
             most = self._chosen(above, tiles.vector, seen, most)
