@@ -57,3 +57,38 @@ def test_batches_times_one_matrix_may_be_empty(dims: tuple[int, ...], adjoint: b
     want = np.full((batch, rows, columns), inner, np.float32)
     for run in (product, tf.function(product), tf.function(product, jit_compile=True)):
         np.testing.assert_array_equal(run(x, y), want)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64", "complex64"])
+@pytest.mark.parametrize("special", [np.inf, -np.inf, np.nan])
+def test_a_single_zero_times_a_vector_has_nan(dtype: str, special: float) -> None:
+    """As all other products, and as TensorFlow, which was asked."""
+    column = tf.cast(tf.constant([[special], [1.0], [-2.0], [0.0]]), dtype)
+    zero = tf.zeros([1, 1], dtype)
+    signature = [tf.TensorSpec([None, None], dtype)] * 2
+    for run in (
+        tf.matmul,
+        tf.function(tf.matmul),
+        tf.function(tf.matmul, input_signature=signature),
+        tf.function(tf.matmul, jit_compile=True),
+    ):
+        for found in (run(column, zero)[:, 0], run(zero, tf.transpose(column))[0]):
+            numbers = np.asarray(found).astype(np.complex128)
+            assert np.isnan(numbers).tolist() == [True, False, False, False]
+            assert not np.any(numbers[1:])
+            assert not np.signbit(numbers.real[1:]).any()
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.matmul(tf.ones([2, 3], dtype), zero)
+
+
+def test_filter_gradients_of_a_single_zero_have_nan() -> None:
+    x = tf.reshape(tf.constant([-np.inf, np.inf, 1.0, 2.0]), [1, 2, 1, 2])
+
+    def gradient(x: tf.Tensor, d: tf.Tensor) -> tf.Tensor:
+        return tf.raw_ops.Conv2DBackpropFilter(
+            input=x, filter_sizes=[1, 2, 2, 1], out_backprop=d, strides=[1, 2, 2, 1], padding="SAME"
+        )
+
+    for run in (gradient, tf.function(gradient), tf.function(gradient, jit_compile=True)):
+        found = run(x, tf.zeros([1, 1, 1, 1])).numpy().ravel()
+        np.testing.assert_array_equal(found, [np.nan, np.nan, 0, 0])

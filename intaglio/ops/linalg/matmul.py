@@ -64,7 +64,15 @@ def _product(a: Any, b: Any) -> Any:
     """The product of two matrices as they are; anything else takes the slow path."""
     if a.ndim != 2 or b.ndim != 2:
         raise ValueError("not two matrices")
-    return a.dot(b) if a.size < MIN_HALVED_SIZE else dot(a, b)
+    return a.dot(b) if 1 < a.size < MIN_HALVED_SIZE and b.size > 1 else dot(a, b)
+
+
+def _numpy_dot(a: Any, b: Any) -> Any:
+    """`a.dot(b)` of two matrices."""
+    if 1 in (a.size, b.size) and a.shape[1] == b.shape[0]:
+        # NumPy's product with a single 0 is zeros, also of infinities and NaN. Its sums begin with 0.
+        return np.multiply(a, b) + 0
+    return a.dot(b)
 
 
 # From this many elements on, three products of floats are faster than one of integers.
@@ -79,17 +87,17 @@ def dot(a: Any, b: Any) -> Any:
         return _integer_dot(a, b)
     work = a.size * b.shape[-1]
     if work < MIN_COMPILED_WORK or a.size < MIN_HALVED_SIZE or a.shape[1] != b.shape[0]:
-        return a.dot(b)
+        return _numpy_dot(a, b)
     if is_long_product(a, b):
         return long_product(a, b)
     if not (a.flags.forc and b.flags.forc):
-        return a.dot(b)
+        return _numpy_dot(a, b)
     if a.dtype.kind == "c":
         return _complex_dot(a, b)
     transposed = not a.flags.c_contiguous, not b.flags.c_contiguous
     run = select_kernel("product", a.dtype, work, a.shape, b.shape, *transposed)
     if run is None:
-        return a.dot(b)
+        return _numpy_dot(a, b)
     return run(a.T if transposed[0] else a, b.T if transposed[1] else b)
 
 
@@ -220,7 +228,9 @@ class MatMul(Op):
         if inner is None or inner != left:
             return None
         count, product = a.count, dot
-        if count is not None and count < MIN_HALVED_SIZE:
+        if inner == 1:
+            pass  # an operand may be a single number
+        elif count is not None and count < MIN_HALVED_SIZE:
             product = np.ndarray.dot
         elif count is not None and columns is not None and not a.dtype.is_integer:
             product = np.ndarray.dot if count * columns < MIN_COMPILED_WORK else dot

@@ -92,11 +92,11 @@ def filter_gradient(
     """The gradient of `forward` by its filters, of `inner` input channels."""
     x, along = _with_zeros(x, along) if zeros else (x, along)
     result = np.zeros((*[a.window for a in along], inner, d.shape[-1]), x.dtype)
-    over = list(range(len(along) + 1))
     for index, seeing, seen in seen_taps(along):
         for own, others in _groups(x.shape[-1], result):
-            part = np.tensordot(x[(*seen, own)], d[(*seeing, others)], (over, over))
-            result[(*index, slice(None), others)] = part
+            left, right = x[(*seen, own)], d[(*seeing, others)]
+            left, right = (a.reshape(-1, a.shape[-1]) for a in (left, right))
+            result[(*index, slice(None), others)] = left.T @ right
     return result
 
 
