@@ -131,9 +131,9 @@ class DType(Written):
 
     @property
     def size(self) -> int:
-        """Bytes an element takes; 1 for strings, resources and variants."""
+        """Bytes an element takes; 0 for strings, resources and variants."""
         if isinstance(self._numpy, _Marker) or self._numpy.hasobject:
-            return 1
+            return 0
         return self._numpy.itemsize
 
     @property

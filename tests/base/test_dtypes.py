@@ -67,3 +67,9 @@ def test_types_without_limits(dtype: Any) -> None:
 def test_types_of_numpy() -> None:
     assert tf.string.as_numpy_dtype is object
     assert tf.float32.as_numpy_dtype is np.float32
+
+
+def test_values_without_a_fixed_width_have_size_0() -> None:
+    """Recorded from TensorFlow 2.21."""
+    assert [d.size for d in (tf.string, tf.resource, tf.variant)] == [0, 0, 0]
+    assert [d.size for d in (tf.bool, tf.half, tf.bfloat16, tf.complex128)] == [1, 2, 2, 16]
