@@ -173,9 +173,8 @@ def _of_names(stage: Stage, count: int, index: int) -> Stage:
 
 def _sharded(stage: Stage, count: int, index: int) -> Stage:
     parts = {"input_dataset": stage, "num_shards": count, "index": index}
-    return _rebuilt(
-        "ShardDataset", {**parts, "require_non_empty": False, "output_shapes": stage.shapes}
-    )
+    attributes = {"output_types": stage.dtypes, "output_shapes": stage.shapes}
+    return _rebuilt("ShardDataset", {**parts, "require_non_empty": False, **attributes})
 
 
 def _check_enough(files: int, count: int) -> None:

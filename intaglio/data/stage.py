@@ -123,7 +123,7 @@ class Stage:
     components, as far as they are known.
     """
 
-    __slots__ = ("__weakref__", "at", "cardinality", "name", "open", "recipe", "shapes")
+    __slots__ = ("__weakref__", "at", "cardinality", "dtypes", "name", "open", "recipe", "shapes")
 
     dtype = VARIANT_MARKER
     shape: tuple[int, ...] = ()
@@ -142,6 +142,8 @@ class Stage:
         self.open = open
         self.at = at
         self.recipe: tuple[str, dict[str, Any]] | None = None
+        # Of the components of elements, where an op says them.
+        self.dtypes: Sequence[Any] = ()
         self.shapes: Sequence[Any] = ()
 
     def __repr__(self) -> str:
@@ -181,7 +183,9 @@ class DatasetOp(Op):
             stage = kernel(*args[:count])
             if stage.recipe is None:
                 parts = dict(zip(names, args, strict=True))
-                stage.recipe, stage.shapes = ((name, parts), parts.get("output_shapes", ()))
+                stage.recipe = name, parts
+                stage.dtypes = parts.get("output_types", ())
+                stage.shapes = parts.get("output_shapes", ())
             return stage
 
         self.kernel_fn = with_recipe

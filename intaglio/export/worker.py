@@ -547,7 +547,14 @@ def _program(
 def _with_portable_code(graph: Graph, refusals: Refusals) -> Regions:
     """The native parts of a graph in which nodes without code are expressions in other ops."""
     regions = Regions(pipeline.run(optimize(with_portable_code(graph, refusals)), Graphs.CALLED))
-    if regions.whole is None:
+    tried: set[tuple[str, str]] = set()
+    # Nodes whose region would not be worth a call are not compiled before those with code fail no more.
+    while regions.whole is None:
+        nodes = [n for n in regions.graph.nodes if id(n) in regions.reasons]
+        names = {(n.op.name, n.traced_name) for n in nodes}
+        if names <= tried:
+            break
+        tried |= names
         flat = optimize(with_portable_code(regions.graph, refusals, regions.reasons))
         regions = Regions(pipeline.run(flat, Graphs.CALLED))
     return regions

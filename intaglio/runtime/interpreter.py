@@ -121,7 +121,7 @@ def run_node(node: Node, operands: list[Any]) -> list[Any]:
     """The outputs of a node for the arrays of its inputs."""
     op, attrs = node.op, node.attrs
     if LOCAL_PATHS in attrs:
-        _check_paths(op, operands)
+        _check_paths(op, operands.__getitem__)
     kernel = op.fitted_kernel([v.spec for v in node.inputs], attrs)
     if kernel is None and op.plain:
         kernel = op.kernel_fn
@@ -404,19 +404,18 @@ class _GraphSource:
         return kept(node, service)
 
 
-def _check_paths(op: Op, operands: Sequence[Any]) -> None:
+def _check_paths(op: Op, operand: Callable[[int], Any]) -> None:
     """Raises PermissionDeniedError if one of the inputs that name files names one that is not local."""
     for name in op.path_inputs:
-        check_local(operands[op.input_names.index(name)])
+        check_local(operand(op.input_names.index(name)))
 
 
 def _for_local_paths(op: Op, kernel: Callable[..., Any]) -> Callable[..., Any]:
     """The op's kernel, which checks the paths among its arguments first."""
     position = {key: i for i, (kind, key) in enumerate(op.kernel_order) if kind == "input"}
-    inputs = [position[i] for i in range(len(op.input_names))]
 
     def run(*arguments: Any) -> Any:
-        _check_paths(op, [arguments[i] for i in inputs])
+        _check_paths(op, lambda index: arguments[position[index]])
         return kernel(*arguments)
 
     return run

@@ -53,4 +53,4 @@ def test_keras_compares_lists_and_dicts_of_tensorflow_by_name() -> None:
         print(data_structures._DictWrapper.__name__, data_structures.ListWrapper([1]))
         """
     )
-    assert lines == ["_DictWrapper [1]"]
+    assert lines == ["_DictWrapper ListWrapper([1])"]
