@@ -309,7 +309,7 @@ class Program:
     @property
     def gives_one_array(self) -> bool:
         """Whether the function of jax returns an array of the host, not several."""
-        return self._has_one_output and self._device is None
+        return self._has_one_output and self._result_of is np.asarray
 
     @property
     def run(self) -> Run:
