@@ -17,6 +17,29 @@ def _unsigned_tenth(number: Any) -> Any:
     return half // 5
 
 
+def _begun(text: Any, number: Any, negative: Any, width: Any, fill: Any, has_spaces: Any) -> Any:
+    """Writes the sign of a text of so many more bytes, behind the spaces that pad it; how many bytes these are."""
+    sign = 45 if negative else (fill if fill == 43 or fill == 32 else 0)
+    size = number + (1 if sign else 0)
+    at = 0
+    if has_spaces:
+        while at < width - size:
+            text[at] = 32
+            at += 1
+    if sign:
+        text[at] = sign
+        at += 1
+    return at
+
+
+def _padded(text: Any, at: Any, width: Any) -> Any:
+    """Writes spaces up to the width; how many bytes the text has then."""
+    while at < width:
+        text[at] = 32
+        at += 1
+    return at
+
+
 def _placed(
     text: Any, digits: Any, number: Any, negative: Any, width: Any, fill: Any, points: Any
 ) -> Any:
@@ -24,18 +47,11 @@ def _placed(
 
     `fill` is the byte of the flag, 0 for none; a point is before the last `points` digits, if there are any.
     """
-    sign = 45 if negative else (fill if fill == 43 or fill == 32 else 0)
-    size = number + (1 if sign else 0) + (1 if points else 0)
-    at = 0
-    if fill != 45 and fill != 48:
-        while at < width - size:
-            text[at] = 32
-            at += 1
-    if sign:
-        text[at] = sign
-        at += 1
+    size = number + (1 if points else 0)
+    has_spaces = 1 if fill != 45 and fill != 48 else 0
+    at = _begun(text, size, negative, width, fill, has_spaces)
     if fill == 48:
-        for _zero in range(width - size):
+        for _zero in range(width - at - size):
             text[at] = 48
             at += 1
     for step in range(number):
@@ -45,9 +61,7 @@ def _placed(
         text[at] = digits[number - 1 - step]
         at += 1
     if fill == 45:
-        while at < width:
-            text[at] = 32
-            at += 1
+        at = _padded(text, at, width)
     return at
 
 
@@ -82,24 +96,11 @@ def _of_word(
     text: Any, first: Any, second: Any, third: Any, negative: Any, width: Any, fill: Any
 ) -> Any:
     """Three letters, which are padded with spaces only."""
-    sign = 45 if negative else (fill if fill == 43 or fill == 32 else 0)
-    size = 3 + (1 if sign else 0)
-    at = 0
-    if fill != 45:
-        while at < width - size:
-            text[at] = 32
-            at += 1
-    if sign:
-        text[at] = sign
-        at += 1
+    at = _begun(text, 3, negative, width, fill, 1 if fill != 45 else 0)
     text[at] = first
     text[at + 1] = second
     text[at + 2] = third
-    at += 3
-    while at < width:
-        text[at] = 32
-        at += 1
-    return at
+    return _padded(text, at + 3, width)
 
 
 def fixed_points(
