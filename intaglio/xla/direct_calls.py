@@ -41,8 +41,9 @@ def of_arrays(program: Any, otherwise: Run | None = None) -> Run:
 def with_variables(program: Any, otherwise: Run) -> Run:
     """A simple program, of the variables that it was made for."""
     run, variables_are, values_of = program.run, program.variables_are, program.values_of
-    donated, read, passed = map(_getter, program.places)
-    writes = bool(program.places[0])
+    indices = program.argument_indices
+    donated, read, passed = map(_getter, indices)
+    writes = bool(indices[0])
     swap, set_back = jax.enable_x64.swap_local, jax.enable_x64.set_local
 
     def call(*arrays: Any) -> tuple[Any, ...]:
@@ -74,12 +75,12 @@ def with_variables(program: Any, otherwise: Run) -> Run:
     return call
 
 
-def _getter(places: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
-    """A function, in C, of the elements of a tuple at these places."""
-    first = places[0] if places else 0
-    if [*places] == [*range(first, first + len(places))]:
-        return itemgetter(slice(first, first + len(places)))
-    return itemgetter(*places)
+def _getter(indices: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """A function, in C, of the elements of a tuple at these indices."""
+    first = indices[0] if indices else 0
+    if [*indices] == [*range(first, first + len(indices))]:
+        return itemgetter(slice(first, first + len(indices)))
+    return itemgetter(*indices)
 
 
 __all__ = ["of_arrays", "with_variables"]

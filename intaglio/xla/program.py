@@ -317,8 +317,8 @@ class Program:
         return self._run
 
     @property
-    def places(self) -> tuple[list[int], list[int], list[int]]:
-        """Which arguments of a simple program are variables that are donated, or read, and which are arrays."""
+    def argument_indices(self) -> tuple[list[int], list[int], list[int]]:
+        """The arguments of a simple program that are donated variables, read variables, and arrays."""
         return self._donated_positions, [p for u in self._read for p in _positions(u)], self._passed
 
     def __call__(self, arrays: Sequence[Any], words: Any) -> tuple[tuple[Any, ...], Any, Any]:
