@@ -548,7 +548,8 @@ def _with_portable_code(graph: Graph, refusals: Refusals) -> Regions:
     """The native parts of a graph in which nodes without code are expressions in other ops."""
     regions = Regions(pipeline.run(optimize(with_portable_code(graph, refusals)), Graphs.CALLED))
     tried: set[tuple[str, str]] = set()
-    # Nodes whose region would not be worth a call are not compiled before those with code fail no more.
+    # A region that is not worth a call is not compiled: a node without code in one is found only after those
+    # around it have been replaced.
     while regions.whole is None:
         nodes = [n for n in regions.graph.nodes if id(n) in regions.reasons]
         names = {(n.op.name, n.traced_name) for n in nodes}
