@@ -59,7 +59,7 @@ class CallState:
     def rewind(self) -> None:
         """Resets the streams to their positions in the snapshot."""
         for stream, mark in self._marks:
-            stream.back(mark)
+            stream.reset(mark)
 
     def restore(self) -> None:
         """Assigns the snapshot's values to the variables themselves, and resets the streams."""

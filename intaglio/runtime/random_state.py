@@ -67,11 +67,11 @@ class Counters:
             return here
 
     def mark(self) -> tuple[int, philox.Stream, Any]:
-        """The current position of the stream, for `back`."""
+        """The current position of the stream, for `reset`."""
         with self._lock:
             return self._epoch, self._stream, self._kept
 
-    def back(self, mark: tuple[int, philox.Stream, Any]) -> None:
+    def reset(self, mark: tuple[int, philox.Stream, Any]) -> None:
         """Resets the stream to a mark: numbers drawn since are drawn again."""
         with self._lock:
             if self._epoch == mark[0]:

@@ -191,10 +191,10 @@ def _by_entry(
     numbers: list[Any],
 ) -> Callable[..., list[Any]]:
     kernel = compiled.for_dims(dims)
-    makers = [allocator(whole, dtype) for dtype in dtypes]
+    allocators = [allocator(whole, dtype) for dtype in dtypes]
 
     def run(*arrays: Any) -> list[Any]:
-        results = [make() for make in makers]
+        results = [allocate() for allocate in allocators]
         if kernel(*arrays, *numbers, *results) is NotImplemented:
             entry.call_in_order(kernel, arrays, [*numbers, *results])
         return results

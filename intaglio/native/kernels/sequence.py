@@ -51,8 +51,8 @@ class Chain:
             self._values += len(results)
             numbers += results
             self.steps.append(step._replace(operands=[*taken]))
-            makers = [allocator(shape, dtype) for shape, dtype in step.results]
-            self._calls.append((step, makers, [*taken]))
+            allocators = [allocator(shape, dtype) for shape, dtype in step.results]
+            self._calls.append((step, allocators, [*taken]))
         result_numbers = getattr(run, "result_numbers", None)
         return results if result_numbers is None else [numbers[i] for i in result_numbers]
 
@@ -66,12 +66,12 @@ class Chain:
 
     def __call__(self, *arrays: Any) -> Any:
         values: list[Any] = [*arrays]
-        for step, makers, takes in self._calls:
+        for step, allocators, takes in self._calls:
             operands = [values[t] if isinstance(t, int) else t for t in takes]
             if step.cacheable:
                 values.append(DERIVED.of(operands[0], step.kernel, step.run))
                 continue
-            outputs = [make() for make in makers]
+            outputs = [allocate() for allocate in allocators]
             if step.kernel(*operands, *outputs) is NotImplemented:
                 call_in_order(step.kernel, operands, outputs)
             values += outputs

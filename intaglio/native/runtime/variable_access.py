@@ -32,12 +32,12 @@ class Access:
         self.after: list[Any] = []
 
     def acquire(
-        self, others: Sequence[Resource], makers: Sequence[Callable[[], Any]], in_place: bool
+        self, others: Sequence[Resource], allocators: Sequence[Callable[[], Any]], in_place: bool
     ) -> bool:
         """Takes the arrays out of the variables, which stay locked.
 
         The new values go to the same arrays, if they may (`in_place`) and nobody else refers to them,
-        else to those that `makers` allocate. False if a variable has no value, or is among the
+        else to those that `allocators` allocate. False if a variable has no value, or is among the
         variables twice. `release` must follow.
         """
         written = self._written
@@ -46,12 +46,12 @@ class Access:
         # All threads lock in one order, which excludes deadlocks.
         self._locks = [v.lock for v in sorted(written, key=id)]
         self._acquired.extend(map(_acquire, self._locks))
-        for variable, make in zip(written, makers, strict=True):
+        for variable, allocate in zip(written, allocators, strict=True):
             if variable._value is None:
                 return False
             array, is_owner = variable.taken(self)
             self.before.append(array)
-            self.after.append(array if is_owner and in_place else make())
+            self.after.append(array if is_owner and in_place else allocate())
         return True
 
     def release(self, changed: bool) -> None:
