@@ -248,3 +248,58 @@ def test_what_perturbed_runs_have_is_rounding(
 ) -> None:
     a, b, *others = (np.array([x], np.float32) for x in (reference, other, *samples))
     assert perturbation.agree(a, b, others) is agree
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
+def test_a_few_elements_that_cancel_are_rounding_without_a_perturbed_run(dtype: str) -> None:
+    eps = np.finfo(dtype).eps
+    reference = np.linspace(1.0, 2.0, 3000).astype(dtype)
+    reference[[7, 900]] = eps / 8, 0  # sums that cancel: nothing but rounding is left
+    other = reference.copy()
+    other[[7, 900]] = -eps, eps / 2
+    assert perturbation.agree(reference, other, [])
+    other[7] = 64 * eps  # more than a sum of elements near 2 rounds
+    assert not perturbation.agree(reference, other, [])
+
+
+def test_cancellation_explains_neither_many_elements_nor_infinities_nor_integers() -> None:
+    reference = np.ones(3000, np.float32)
+    reference[:40] = 1e-8
+    many = reference.copy()
+    many[:40] = -1e-8
+    assert not perturbation.agree(reference, many, [])
+    infinite = reference.copy()
+    infinite[0] = np.inf
+    assert not perturbation.agree(reference, infinite, [])
+    assert not perturbation.agree(infinite, reference, [])
+    counts = np.full(3000, 10**9)
+    one_more = counts.copy()
+    one_more[5] += 1
+    assert not perturbation.agree(counts, one_more, [])
+
+
+def test_code_is_checked_without_perturbed_runs_where_sums_cancel(
+    checks: list[bool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def rounded_otherwise(product: Any) -> Any:
+        changed = np.array(product)
+        changed[5, 3] += np.finfo(np.float32).eps * np.abs(changed).max()
+        return changed
+
+    runs: list[Any] = []
+    monkeypatch.setattr(perturbation, "perturbed", runs.append)
+    wrong_code(monkeypatch, rounded_otherwise)
+    x = np.random.default_rng(0).normal(size=(64, 96)).astype(np.float32)
+    y = np.random.default_rng(1).normal(size=(96, 64)).astype(np.float32)
+    y[:, 3] -= (y[:, 3] @ x[5]) / (x[5] @ x[5]) * x[5]  # orthogonal: the product is rounding alone
+    v = tf.Variable(tf.zeros([64]))
+
+    @tf.function
+    def step(x: Any, y: Any) -> Any:
+        v.assign_add(tf.reduce_mean(tf.tanh(x), 1) * 0.1)
+        return tf.matmul(x, y), tf.reduce_sum(v)
+
+    for _ in range(6):
+        product, _ = step(tf.constant(x), tf.constant(y))
+    assert checks == [True] and not runs
+    np.testing.assert_allclose(product, x @ y, rtol=1e-3, atol=1e-5)
