@@ -11,16 +11,33 @@ from __future__ import annotations
 
 import argparse
 import datetime
+import json
 import pathlib
 import re
 import tempfile
+from collections.abc import Sequence
 
 from benchmarks import peers
 from benchmarks.programs import page
 from benchmarks.programs.families import PROGRAMS
-from benchmarks.programs.measure import FULL, QUICK, Options, measure_all
+from benchmarks.programs.measure import FULL, QUICK, Measured, Options, measure_all
 
 PAGE = pathlib.Path(__file__).parents[1] / "programs.md"
+# The summaries of all runs of all programs, a line each.
+RUNS = pathlib.Path(__file__).with_name("runs.json")
+
+
+def earlier_runs() -> list[page.Summary]:
+    """The summaries of the runs before, the oldest first."""
+    return [page.Summary(**run) for run in json.loads(RUNS.read_text(encoding="utf-8"))]
+
+
+def write(rows: Sequence[Measured], seed: int) -> None:
+    """Writes the page, and adds the run to those before."""
+    runs = [*earlier_runs(), page.Summary.of(rows, seed)]
+    lines = ",\n".join([json.dumps(run._asdict()) for run in runs])
+    RUNS.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    PAGE.write_text(page.page(rows, seed, runs), encoding="utf-8")
 
 
 def main() -> None:
@@ -41,14 +58,13 @@ def main() -> None:
         effort = QUICK if options.quick else FULL
         rows = measure_all(chosen, Options(options.seed, effort, options.tiny))
     tempfile.tempdir = None
-    text = page.page(rows, options.seed)
     if options.worst:
         lines = [f"{v:8.2f}  {name}  {mode}\n" for v, name, mode in page.slower(rows)]
         pathlib.Path(options.worst).write_text("".join(lines))
     if options.only or options.tiny:
-        print(text)
+        print(page.page(rows, options.seed))
         return
-    PAGE.write_text(text, encoding="utf-8")
+    write(rows, options.seed)
     print(f"wrote {PAGE}")
 
 

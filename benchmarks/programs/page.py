@@ -6,6 +6,7 @@ import datetime
 import os
 import platform
 from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -136,8 +137,57 @@ def slower(rows: Sequence[Measured]) -> list[tuple[float, str, str]]:
     return sorted(found, reverse=True)
 
 
-def page(rows: Sequence[Measured], seed: int) -> str:
-    """The text of programs.md."""
+class Summary(NamedTuple):
+    """A whole run in a line: its date and seed, and the ratios of the best modes and of first calls."""
+
+    date: str
+    seed: int
+    programs: int
+    best: float
+    above: int
+    worst: float
+    first_graph: float
+    first_jit: float
+    memory: float
+
+    @classmethod
+    def of(cls, rows: Sequence[Measured], seed: int) -> Summary:
+        """The summary of a run that ends now."""
+        best = [r for r in (row.ratio() for row in rows) if r]
+        means = [
+            geometric_mean(column) or 0.0
+            for column in (
+                best,
+                [ratio(row, "graph", _first) for row in rows],
+                [ratio(row, "jit", _first) for row in rows],
+                [memory_ratio(row) for row in rows],
+            )
+        ]
+        mean, graph, jit, memory = [round(m, 2) for m in means]
+        above, worst = sum(r > 1 for r in best), round(max(best, default=0.0), 2)
+        today = datetime.date.today().isoformat()
+        return cls(today, seed, len(rows), mean, above, worst, graph, jit, memory)
+
+
+RUNS_HEAD = """\
+Each date has shapes of its own; programs were added between the dates. The columns are geometric means, but those
+of programs above 1.0 and of the worst one.
+
+| date | seed | programs | best mode | above 1.0 | worst | first call, graph | first call, jit | peak memory |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
+
+
+def _runs(runs: Sequence[Summary]) -> list[str]:
+    ratios = [[run.best, run.worst, run.first_graph, run.first_jit, run.memory] for run in runs]
+    lines = []
+    for run, (best, worst, *others) in zip(runs, ratios, strict=True):
+        cells = [run.date, str(run.seed), str(run.programs), cell(best), str(run.above)]
+        lines.append(f"| {' | '.join([*cells, cell(worst), *map(cell, others)])} |")
+    return ["## All runs", "", RUNS_HEAD, *lines, ""]
+
+
+def page(rows: Sequence[Measured], seed: int, runs: Sequence[Summary] = ()) -> str:
+    """The text of programs.md, with the summaries of all runs."""
     head = HEAD.format(
         count=len(rows),
         seed=seed,
@@ -149,7 +199,8 @@ def page(rows: Sequence[Measured], seed: int) -> str:
         version=intaglio.__version__,
     )
     worst = [(v, name) for v, name, mode in slower(rows) if mode == "best"]
-    lines = [head, *_summary(rows), "", "## Programs", "", *_table(rows), ""]
+    lines = [head, *_summary(rows), "", *(_runs(runs) if runs else [])]
+    lines += ["## Programs", "", *_table(rows), ""]
     lines += ["## Slower than TensorFlow's best mode", ""]
     lines += [f"- {name}: {v:.2f}" for v, name in worst] or ["None."]
     errors = [

@@ -8,7 +8,7 @@ import pytest
 from benchmarks.programs.families import PROGRAMS
 from benchmarks.programs.inputs import Inputs
 from benchmarks.programs.measure import Figures, Measured, difference
-from benchmarks.programs.page import page, slower
+from benchmarks.programs.page import Summary, page, slower
 from benchmarks.programs.registry import Program
 from benchmarks.programs.worker import Job, Run, arrays_of
 from intaglio import tf
@@ -79,3 +79,8 @@ def test_the_page_lists_what_is_slower() -> None:
     text = page([found], 1)
     assert "| one | 3 ms (jit) | 2 ms (eager) | **1.50** | **2.00** | - | - | 0.50 |" in text
     assert "- one: 1.50" in text
+    assert "All runs" not in text
+    runs = [Summary("2026-11-22", 7, 2, 0.6, 1, 2.5, 0.4, 1.5, 0.3), Summary.of([found], 1)]
+    assert runs[1][1:] == (1, 1, 1.5, 1, 1.5, 0.0, 0.0, 0.2)
+    text = page([found], 1, runs)
+    assert "| 2026-11-22 | 7 | 2 | 0.60 | 1 | **2.50** | 0.40 | **1.50** | 0.30 |" in text
