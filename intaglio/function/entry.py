@@ -384,13 +384,17 @@ def _compiled(guards: _Guards, concrete: Any, positional: int, keywords: tuple[s
     device = guards.device
     if device is None:
         run = concrete.optimized_run()
-        direct_run = getattr(run, "direct_run", None)  # of an XLA program
-        space["run"] = direct_run() if direct_run else run
-        staged = getattr(run, "staged", tuple)
-        captures = [guards.name(array, "c") for array in staged(concrete.capture_arrays)]
-        concrete.taking_captures.append(
-            lambda others: space.update(zip(captures, staged(others), strict=True))
-        )
+        bound_to = getattr(run, "bound_to", None)  # of an XLA program
+        captures: list[str] = []
+        if bound_to is not None:
+            space["run"] = bound_to(concrete.capture_arrays)
+            concrete.taking_captures.append(lambda others: space.update(run=bound_to(others)))
+        else:
+            space["run"] = run
+            captures = [guards.name(array, "c") for array in concrete.capture_arrays]
+            concrete.taking_captures.append(
+                lambda others: space.update(zip(captures, others, strict=True))
+            )
     else:
         space["run"] = function_on(concrete.frozen, device)
         space["wrap"] = functools.partial(result, device=device)

@@ -6,7 +6,7 @@ share the memory all hold references. While it is written, the array is taken ou
 the resource, so that readers of other threads wait for the lock and never see half of it.
 
 A value that an XLA program has written stays an array of its device, which the next program may overwrite
-(`Donation`). It is copied to a NumPy array when something else reads it. If a program fails after it
+(`donate`). It is copied to a NumPy array when something else reads it. If a program fails after it
 has overwritten the memory, the value is lost, and reading the variable raises an error.
 """
 
@@ -252,64 +252,103 @@ class Resource:
         )
 
 
-class Donation:
-    """A context in which a program has the values of variables, and may overwrite their memory.
+class Locks:
+    """A context in which a thread has the locks of variables: all threads take them in one order."""
 
-    `taken` are the values, in the order of the variables, and `results` what these have afterwards: the
-    same values as before unless the program sets it. Meanwhile readers in other threads wait. Raises
-    FailedPreconditionError for a variable without a value.
-    """
-
-    __slots__ = ("_in_order", "_locked", "_variables", "results", "taken")
+    __slots__ = ("_locks",)
 
     def __init__(self, variables: Sequence[Resource]) -> None:
-        self._variables = variables
-        # All threads lock in one order.
-        self._in_order = sorted(variables, key=id) if len(variables) > 1 else variables
-        self._locked = 0
-        self.taken: list[Any] = []
-        self.results: Sequence[Any] | None = None
+        self._locks = tuple([v.lock for v in sorted(variables, key=id)])
 
-    def __enter__(self) -> Donation:
+    def __enter__(self) -> None:
+        locked = 0
         try:
-            for variable in self._in_order:
-                variable.lock.acquire()
-                self._locked += 1
-            value: Any = None
-            for variable in self._variables:
-                value = variable._value if variable._on_device is None else variable._on_device
-                if value is None:
-                    raise variable.missing()
-                # Without calls, between which Ctrl-C could raise an exception: it is in one of the two.
-                variable._taken, variable._taker = value, self
-                variable._value = variable._on_device = None
-                self.taken.append(value)
+            for lock in self._locks:
+                lock.acquire()
+                locked += 1
         except BaseException:
-            self.__exit__()
+            for lock in self._locks[:locked]:
+                lock.release()
             raise
-        return self
-
-    def shared(self) -> list[int]:
-        """The indices of values that are arrays of devices to which others refer, such as tensors."""
-        found = shared(self.taken, 1)
-        return [i for i in found if type(self.taken[i]) is not np.ndarray] if found else found
 
     def __exit__(self, *error: object) -> None:
-        results = [v._taken for v in self._variables] if self.results is None else self.results
-        for variable, value in zip(self._variables, results, strict=True):
-            if variable._taker is self:
-                if type(value) is np.ndarray:
-                    variable._value = value
-                else:
-                    variable._on_device = value
-                variable._taken = variable._taker = None
-        for variable in self._in_order[: self._locked]:
-            variable.lock.release()
+        for lock in self._locks:
+            lock.release()
 
 
-def on_devices(variables: Sequence[Resource]) -> list[Any]:
-    """The values of variables as arrays of a device; None for those that only the host has."""
-    return [v._on_device for v in variables]
+def donate(variables: Sequence[Resource]) -> list[Any]:
+    """Takes the values out of variables, for a program that may overwrite their memory, until `give`.
+
+    The caller has their locks, so that other threads wait. Raises FailedPreconditionError, and takes
+    nothing, if one has no value.
+    """
+    taken = [present_value(v) for v in variables]
+    try:
+        for variable, value in zip(variables, taken, strict=True):
+            # Without calls, between which Ctrl-C could raise an exception: it is in one of the two.
+            variable._taken, variable._taker = value, taken
+            variable._value = variable._on_device = None
+    except BaseException:
+        give(variables, taken, taken)
+        raise
+    return taken
+
+
+def present_value(variable: Resource) -> Any:
+    """The value on a device, or the host's. Raises FailedPreconditionError if there is none."""
+    value = variable._value if variable._on_device is None else variable._on_device
+    if value is None:
+        raise variable.missing()
+    return value
+
+
+def give(variables: Sequence[Resource], taken: list[Any], values: Sequence[Any]) -> None:
+    """Ends `donate`: sets the variables to values, new ones or those that were taken."""
+    for variable, value in zip(variables, values, strict=True):
+        if variable._taker is taken:
+            if type(value) is np.ndarray:
+                variable._value = value
+            else:
+                variable._on_device = value
+            variable._taken = variable._taker = None
+
+
+def shared_arrays(taken: list[Any], others: int = 1) -> list[int]:
+    """The indices of donated values that are arrays of devices to which others refer, such as tensors.
+
+    `others` are the references besides those of the list: the variable's own.
+    """
+    found = shared(taken, others)
+    return [i for i in found if type(taken[i]) is not np.ndarray] if found else found
+
+
+def donation_lines(variables: Sequence[str], results: Sequence[str]) -> tuple[list[str], list[str]]:
+    """`donate` and `give` as generated code without calls and loops, in which Ctrl-C could raise an exception.
+
+    All are expressions; the results are arrays of devices. The first lines make the list `taken`, and leave a
+    local variable for each value; their global `present_value` is the function.
+    """
+    numbered = [*enumerate(variables)]
+    taking = [f"t{i} = {device_value(v)}" for i, v in numbered]
+    taking += [f"if t{i} is None: t{i} = present_value({v})" for i, v in numbered]
+    taking.append(f"taken = [{', '.join([f't{i}' for i, _ in numbered])}]")
+    taking += [
+        f"{v}._taken = t{i}; {v}._taker = taken; {v}._value = {v}._on_device = None"
+        for i, v in numbered
+    ]
+    giving = [
+        f"if {v}._taker is taken: {v}._on_device = {result}; {v}._taken = {v}._taker = None"
+        for v, result in zip(variables, results, strict=True)
+    ]
+    return taking, giving
+
+
+def device_value(variable: str) -> str:
+    """The Python expression, for generated code, of a variable's array of a device; None if the host has it.
+
+    `variable` is an expression for the variable.
+    """
+    return f"{variable}._on_device"
 
 
 def of_other_shape(dims: Sequence[int], update: Sequence[int]) -> errors.OpError:

@@ -103,15 +103,15 @@ class Compiled:
             self._instead = self._make()
         return self._instead
 
-    def direct_run(self) -> Run:
-        """What later calls may call instead: the program itself, if there is one that takes arrays alone."""
-        if self._instead is not None or self._device is not None:
-            return self
-        return self._programs.direct(self) or self
-
-    def staged(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
-        """Arrays that every call passes, such as captured ones, as programs take them with the least work."""
-        return tuple(arrays) if self._instead is not None else self._programs.staged(arrays)
+    def bound_to(self, captured: Sequence[Any]) -> Run:
+        """The function of what comes before `captured`, which every call passes, with the least work in each."""
+        if self._instead is not None:
+            return lambda *arrays: self(*arrays, *captured)
+        found = None if self._device is not None else self._programs.bound_to(captured, self)
+        if found is not None:
+            return found
+        staged = self._programs.staged(captured)
+        return lambda *arrays: self(*arrays, *staged)
 
     @property
     def shapes(self) -> tuple[str, ...]:

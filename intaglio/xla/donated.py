@@ -7,18 +7,19 @@ from typing import Any
 
 import jax
 
-from intaglio.runtime.resources import Donation
+from intaglio.runtime.resources import shared_arrays
 from intaglio.xla.meshes import Part
 
 
-def apart(donation: Donation) -> list[Any]:
-    """The values of variables, copied where a tensor that was read has the same array of a device."""
-    values, shared = donation.taken, donation.shared()
+def apart(taken: list[Any], others: int = 1) -> list[Any]:
+    """Donated values, copied where a tensor that was read has the same array of a device; see `shared_arrays`."""
+    shared = shared_arrays(taken, others)
     if shared:
-        values = [*values]
+        values = [*taken]
         for index in shared:
             values[index] = _copied(values[index])
-    return values
+        return values
+    return taken
 
 
 def _copied(value: Any) -> Any:
@@ -26,8 +27,10 @@ def _copied(value: Any) -> Any:
     return value.copy() if isinstance(value, jax.Array) else value
 
 
-def raise_if_lost(variables: Sequence[Any], values: Sequence[Any], error: Exception) -> None:
+def raise_if_lost(variables: Sequence[Any], values: Sequence[Any], error: BaseException) -> None:
     """Raises DataLossError if a program that failed has overwritten one of the variables' values."""
+    if not isinstance(error, Exception):
+        return
     for variable, value in zip(variables, values, strict=True):
         array = value.whole if isinstance(value, Part) else value
         if isinstance(array, jax.Array) and array.is_deleted():

@@ -11,7 +11,6 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from operator import is_
 from typing import Any
 
 import jax
@@ -29,7 +28,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.random.philox import Stream
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
-from intaglio.runtime.resources import Donation, Resource, on_devices
+from intaglio.runtime.resources import Locks, Resource, donate, give
 from intaglio.xla import checks, collectives, direct_calls, donated, meshes, registry, rules, target
 from intaglio.xla.evaluator import Evaluator, NodeUntraceable
 from intaglio.xla.lists import List
@@ -103,22 +102,22 @@ class Program:
         left_out = {*self.variables, *self._constants, *self._objects, *in_groups}
         self._passed = [i for i in range(len(arrays)) if i not in left_out]
         self._checks = checks.Checks(graph) if _has_checks(graph) else None
-        is_alone = exchange is None
-        self.is_plain = is_alone and not left_out and not streams and self._checks is None
-        self._has_one_output = len(graph.outputs) == 1
-        function = self._outputs if self.is_plain else self._traced
-        donates = () if self.is_plain or stays else (0,)
+        self.is_plain = not (exchange or left_out or streams or self._checks)
+        # The operands of the function of jax: donated variables, other variables, arrays, streams.
+        counts = len(self._donated), len(self._read), len(self._passed) + len(self._batches)
+        self._ends = [*itertools.accumulate(counts)]
+        donates = () if stays else tuple(range(len(self._donated)))
         replicas_on = _kinds_of_replicas(graph)
         self._is_of_host = device is None and not stays and replicas_on <= {"CPU"}
-        # Values of the host that variables had in the last call: those that stay are kept on the device.
-        self._last_values: set[int] = set()
+        # The value of the host that a variable had in the last call, by the ids of both.
+        self._last_values: dict[int, int] = {}
         self._keeps_copies = self._is_of_host and not replicas_on
         # The device of arrays of the host that a mesh of the host's devices takes; None: jax selects it.
         self._home, shardings = self._placement(device, bool(replicas_on))
         self._run: Any = (
-            jax.jit(function, donate_argnums=donates, **shardings)
+            jax.jit(self._flat, donate_argnums=donates, **shardings)
             if exchange is None
-            else Spanning(exchange, function, donates)
+            else Spanning(exchange, self._flat, donates)
         )
         # How far the program moves each stream, where that does not follow from data.
         self.distances: list[int | None] = [None] * len(streams)
@@ -151,13 +150,19 @@ class Program:
             for row, place in enumerate(positions)
         }
 
-    def _outputs(self, *arrays: Any) -> Any:
-        """The outputs of a graph that arrays alone go into; one output by itself, which jax returns faster."""
-        outputs = self._traced((), (), arrays, ())[0]
-        return outputs[0] if self._has_one_output else tuple(outputs)
+    def _flat(self, *operands: Any) -> Any:
+        """The program as a function of arrays that gives arrays: jax takes and returns these faster than lists.
 
-    def _traced(self, donated: Any, values: Any, arrays: Any, words: Any) -> Any:
-        units = zip([*self._donated, *self._read], [*donated, *values], strict=True)
+        The results are the outputs, the new values of variables, and the rest; a single one is not in a tuple.
+        """
+        results = tuple(itertools.chain(*self._traced(operands)))
+        return results[0] if len(results) == 1 else results
+
+    def _traced(self, operands: Sequence[Any]) -> tuple[list[Any], list[Any], list[Any]]:
+        """The outputs, the new values of the variables written, and the positions of streams and checks."""
+        _, last, end = self._ends
+        arrays, words = operands[last:end], operands[end:]
+        units = zip([*self._donated, *self._read], operands[:last], strict=True)
         known = {_key_of(unit): value for unit, value in units}
         state = State({**known, **dict(zip(self._streams, words, strict=True))})
         state.rows, state.checks = self._rows, self._checks
@@ -212,11 +217,11 @@ class Program:
 
     def tried(self, arrays: Sequence[Any], words: Any) -> None:
         """Traces the program without compiling it. Raises Untraceable if it cannot be one."""
-        jax.eval_shape(self._traced, *self.arguments(arrays, words))
+        jax.eval_shape(self._flat, *self.operands(arrays, words))
 
     def outputs_of(self, arrays: Sequence[Any], words: Any) -> Any:
         """The outputs as part of a program that is being traced."""
-        return self._traced(*self.arguments(arrays, words))[0]
+        return self._traced(self.operands(arrays, words))[0]
 
     def _note(self, node: Node, route: str) -> None:
         if route == "rule":  # it may have said more
@@ -224,43 +229,36 @@ class Program:
         else:
             self.routes[node.op.name] = route
 
-    def arguments(self, arrays: Sequence[Any], words: Any) -> tuple[Any, Any, Any, Any]:
+    def operands(self, arrays: Sequence[Any], words: Any) -> list[Any]:
         """What the program takes for a call's arrays; variables keep what they have."""
-        return self._values(self._donated, arrays), *self._others(arrays, words)
+        return [*self._values(self._donated, arrays), *self._others(arrays, words)]
 
-    def _others(self, arrays: Sequence[Any], words: Any) -> tuple[Any, Any, Any]:
-        # Values and arrays are tuples: jax distinguishes these from lists.
+    def _others(self, arrays: Sequence[Any], words: Any) -> list[Any]:
+        """The operands after donated variables."""
         passed = self._here([arrays[i] for i in self._passed])
         for group, sharding in self._batches.items():
             passed.append(meshes.stacked([arrays[i] for i in group], sharding))
-        return tuple(self._values(self._read, arrays)), tuple(passed), self._here(words)
+        return [*self._values(self._read, arrays), *passed, *self._here(words)]
 
     def _values(self, units: Sequence[Unit], arrays: Sequence[Any]) -> list[Any]:
         """The present values of variables, as the program takes them."""
-        variables = [arrays[p] for u in units for p in _positions(u)]
-        return self._as_operands(units, self.values_of(variables))
+        values = [self.value_of(arrays[p]) for u in units for p in _positions(u)]
+        return self._as_operands(units, values)
 
-    def values_of(self, variables: Sequence[Any]) -> list[Any]:
-        """The present values of variables, on the device if they stay as they are."""
-        values = on_devices(variables)
-        if any(map(is_, values, _NONES)):
-            self._read_from_host(variables, values)
-        return values
+    def value_of(self, variable: Any) -> Any:
+        """A variable's present value, on the device if it stays as it is.
 
-    def _read_from_host(self, variables: Sequence[Any], values: list[Any]) -> None:
-        """Reads what the host has. Variables keep arrays of the device with what the last call read, too.
-
-        What other code writes between calls is not kept: it would be copied twice.
+        What the last call read from the host, too, is kept on the device. What other code writes between
+        calls is not: it would be copied twice.
         """
-        last, self._last_values = self._last_values, set[int]()
-        for index, variable in enumerate(variables):
-            if values[index] is not None:
-                continue
-            value = values[index] = variable.read()
-            self._last_values.add(id(value))
-            if self._keeps_copies and type(value) is np.ndarray and id(value) in last:
-                values[index] = meshes.on_host(value)
-                variable.keep_copy(value, values[index])
+        value = variable.on_device()
+        if self._keeps_copies and type(value) is np.ndarray:
+            if self._last_values.get(id(variable)) == id(value):
+                value, read = meshes.on_host(value), value
+                variable.keep_copy(read, value)
+            else:
+                self._last_values[id(variable)] = id(value)
+        return value
 
     def _as_operands(self, units: Sequence[Unit], values: list[Any]) -> list[Any]:
         """Values of variables, in the order of their positions, as the program takes them."""
@@ -291,8 +289,7 @@ class Program:
 
     def plain(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """The outputs of a program without variables and random numbers."""
-        found = self._run(*self._here(arrays))
-        return tuple(map(self._result_of, (found,) if self._has_one_output else found))
+        return tuple(map(self._result_of, _in_tuple(self._run(*self._here(arrays)))))
 
     @property
     def is_simple(self) -> bool:
@@ -307,17 +304,12 @@ class Program:
         return is_here and self.has_values and not has_others and not has_groups
 
     @property
-    def gives_one_array(self) -> bool:
-        """Whether the function of jax returns an array of the host, not several."""
-        return self._has_one_output and self._result_of is np.asarray
-
-    @property
     def run(self) -> Run:
-        """The function of jax, of operands as `arguments` gives them, or of arrays alone."""
+        """The function of jax, of operands as `operands` gives them."""
         return self._run
 
     @property
-    def argument_indices(self) -> tuple[list[int], list[int], list[int]]:
+    def operand_indices(self) -> tuple[list[int], list[int], list[int]]:
         """The arguments of a simple program that are donated variables, read variables, and arrays."""
         return self._donated_positions, [p for u in self._read for p in _positions(u)], self._passed
 
@@ -330,21 +322,26 @@ class Program:
             return self.plain(arrays), (), ()
         others = self._others(arrays, words)
         variables = [arrays[p] for p in self._donated_positions]
-        with Donation(variables) as donation:
+        with Locks(variables):
+            taken = kept = donate(variables)
             try:
-                operands = self._as_operands(self._donated, donated.apart(donation))
+                operands = self._as_operands(self._donated, donated.apart(taken))
                 with self._default_device():
-                    outputs, changed, after = self._run(operands, *others)
-                values = self._new_values(changed)
-                outputs = tuple([self._result_of(v) for v in outputs])
-                donation.results = values[: len(variables)]
+                    found = _in_tuple(self._run(*operands, *others))
+                count = len(self.graph.outputs)
+                end = count + len(self.written)
+                values = self._new_values(found[count:end])
+                outputs = tuple([self._result_of(v) for v in found[:count]])
+                kept = values[: len(variables)]
             except Exception as e:
-                donated.raise_if_lost(variables, donation.taken, e)
+                donated.raise_if_lost(variables, taken, e)
                 raise
+            finally:
+                give(variables, taken, kept)
         if len(values) > len(variables):
             self._write(arrays, values)
-        count = len(self._streams)
-        return outputs, after[:count], after[count:]
+        streams = end + len(self._streams)
+        return outputs, found[end:streams], found[streams:]
 
     def _write(self, arrays: Sequence[Any], values: Sequence[Any]) -> None:
         """Writes the variables that had no value, or that the graph was not known to write."""
@@ -373,10 +370,8 @@ class Program:
 
     def lowered(self, arrays: Sequence[Any], words: Any) -> Any:
         """The program before XLA compiles it: `jax.stages.Lowered`."""
-        if self.is_plain:
-            return self._run.lower(*self._here(arrays))
         with self._default_device():
-            return self._run.lower(*self.arguments(arrays, words))
+            return self._run.lower(*self.operands(arrays, words))
 
     def _default_device(self) -> Any:
         """A context in which jax puts what is on no device where the program is."""
@@ -396,6 +391,11 @@ def _itself(value: Any) -> Any:
     return value
 
 
+def _in_tuple(results: Any) -> tuple[Any, ...]:
+    """The results of a function of jax that returns a single one by itself."""
+    return results if type(results) is tuple else (results,)
+
+
 def _positions(unit: Unit) -> tuple[int, ...]:
     return unit if isinstance(unit, tuple) else (unit,)
 
@@ -413,7 +413,6 @@ def _unit_of(key: Any) -> Unit | None:
 
 
 _NOTHING = nullcontext()
-_NONES = itertools.repeat(None)
 _HOST_ARRAYS = (np.ndarray, np.generic)
 
 
@@ -488,16 +487,15 @@ class Programs:
         """The platform that programs run on: cpu, gpu or tpu."""
         return "cpu" if self._device is None else self._device.platform
 
-    def direct(self, otherwise: Run) -> Run | None:
-        """The last program as a function that calls less than `Programs` does, if there is such a one.
+    def bound_to(self, captured: Sequence[Any], otherwise: Run) -> Run | None:
+        """The last program as a function of what comes before `captured`, if there is one for all calls.
 
-        It calls `otherwise` for other variables, and where it raises an error that is not of an op.
+        It calls `otherwise` with all arguments where it raises an error that is not of an op.
         """
-        if self._fixed is not None and self._quick is not None:
-            return direct_calls.of_arrays(self._fixed, otherwise)
-        if self._last is not None and self._last.is_simple:
-            return direct_calls.with_variables(self._last, otherwise)
-        return None
+        program = self._last if self._fixed is None else self._fixed
+        if program is None or self._device is not None or not program.is_simple:
+            return None
+        return direct_calls.bound(program, self.staged(captured), otherwise)
 
     def staged(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         """Arrays that every call passes, as arrays of XLA where these need no copy in each."""

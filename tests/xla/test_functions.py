@@ -13,7 +13,7 @@ import intaglio
 from intaglio import tf
 from intaglio.opdef.op import Rule
 from intaglio.opdef.spec import Spec
-from intaglio.runtime.resources import Donation, new_variable
+from intaglio.runtime.resources import Locks, donate, give, new_variable, shared_arrays
 from intaglio.xla import compilation, registry
 from intaglio.xla.program import MAX_PROGRAMS, Programs
 
@@ -349,9 +349,10 @@ def test_a_call_that_fails_leaves_the_variables():
 
     step(tf.ones((2, 2)))
     resource = v.handle._array
-    with pytest.raises(ValueError, match="as a program"), Donation([resource]):
+    with Locks([resource]):
+        taken = donate([resource])
         assert resource.initialized
-        raise ValueError("as a program")
+        give([resource], taken, taken)
     np.testing.assert_array_equal(v, np.full((2, 2), 2.0))
     step(tf.ones((2, 2)))
     np.testing.assert_array_equal(v, np.full((2, 2), 3.0))
@@ -361,17 +362,14 @@ def test_a_donation_of_a_variable_without_a_value_leaves_the_others():
     filled, empty = [new_variable(Spec(tf.float32, (2,)), "v") for _ in range(2)]
     value = np.ones(2, np.float32)
     filled.assign(value)
-    with pytest.raises(tf.errors.FailedPreconditionError), Donation([filled, empty]):
-        pass
+    with pytest.raises(tf.errors.FailedPreconditionError):
+        donate([filled, empty])
     assert filled.read() is value and not empty.initialized
-    for resource in (filled, empty):
-        assert resource.lock.acquire(blocking=False)
-        resource.lock.release()
-    with Donation([filled]) as donation:
-        assert (
-            donation.taken == [value] and donation.shared() == []
-        )  # the host's arrays are not written to
-        donation.results = [np.zeros(2, np.float32)]
+    taken = donate([filled])
+    assert taken[0] is value and shared_arrays(taken) == []  # the host's are not written to
+    give([filled], taken, [np.zeros(2, np.float32)])
+    np.testing.assert_array_equal(filled.read(), [0.0, 0.0])
+    give([filled], taken, taken)  # it is another donation's, or nobody's
     np.testing.assert_array_equal(filled.read(), [0.0, 0.0])
 
 
