@@ -1,7 +1,7 @@
 """Several processes that compute together: `jax.distributed` and collectives over all of them.
 
 A process joins with the addresses of all. jax' coordination service is at the first; collectives between
-CPUs are Gloo's. What a process that has died, or never came, leaves undone, the others say by its name.
+CPUs are Gloo's. What a process that has died, or does not come, leaves undone, the others say by its name.
 https://docs.jax.dev/en/latest/multi_process.html
 """
 
@@ -13,6 +13,7 @@ import functools
 import hashlib
 import socket
 import sys
+import threading
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,16 +28,26 @@ from intaglio.base.shapes import TensorShape
 
 # How long a collective's failure waits for the service to notice who has stopped.
 HEARTBEAT_SECONDS = 10
+# How long a process that has waited too long waits for the others to say that they did, too.
+ANSWER_SECONDS = 1.0
 _AXIS = "process"
 
 
 class Processes:
-    """The processes of a cluster, of which this one is number `index`."""
+    """The processes of a cluster, of which this one is number `index`; they wait `seconds` for each other."""
 
-    def __init__(self, addresses: Sequence[str], index: int, names: Sequence[str]) -> None:
+    def __init__(
+        self, addresses: Sequence[str], index: int, names: Sequence[str], seconds: float
+    ) -> None:
         self.addresses = tuple(addresses)
         self.index = index
         self.names = tuple(names)
+        self._seconds = seconds
+        # How often `are_alike` was called, and computations of all processes were begun.
+        self.comparisons = 0
+        self._computations = 0
+        # Why there are no more of these.
+        self._failure: Exception | None = None
         first = {d.process_index: d for d in reversed(jax.devices("cpu"))}
         devices = [first[i] for i in range(len(addresses))]
         self._mesh = Mesh(np.array(devices), (_AXIS,))
@@ -67,17 +78,37 @@ class Processes:
 
     def are_alike(self, text: str) -> bool:
         """Whether all processes ask for the same text: each calls this at the same time."""
+        self.comparisons += 1
         digest = np.frombuffer(hashlib.sha256(text.encode()).digest()[:16], np.int64)
         found = self.gathered(digest)
         return bool((found == found[0]).all())
 
     def together(self, program: Callable[..., Any], operands: Any) -> Any:
-        """What a program of all processes gives this one, of its own arrays. Raises UnavailableError."""
+        """What a program of all processes gives this one, of its own arrays.
+
+        Raises UnavailableError, with the processes that stopped, and DeadlineExceededError, with those that
+        do not come.
+        """
         placed = jax.tree.map(self._placed, operands)
+        return self._computed(
+            lambda: jax.tree.map(_own_part, jax.block_until_ready(program(*placed)))
+        )
+
+    def _computed(self, compute: Callable[[], Any]) -> Any:
+        """The result of a function in which this process waits for all others; raises as `together`."""
+        if self._failure is not None:
+            raise self._failure
+        self._computations += 1
         try:
-            return jax.tree.map(_own_part, jax.block_until_ready(program(*placed)))
+            return _within(self._seconds, compute)
+        except _Late:
+            self._failure = self._late()
+            raise self._failure from None
         except (jax.errors.JaxRuntimeError, ValueError) as e:
-            raise self._stopped(e) from e
+            if not _is_of_others(e):
+                raise
+            self._failure = self._stopped(e)
+            raise self._failure from e
 
     def mapped(self, body: Callable[..., Any], donated: tuple[int, ...]) -> Any:
         """A function of one process as the program of all, before it is compiled for its arrays."""
@@ -107,12 +138,11 @@ class Processes:
     def _collective(
         self, program: Callable[..., Any], arrays: Sequence[np.ndarray], like: Sequence[np.ndarray]
     ) -> list[np.ndarray]:
-        try:
-            with jax.enable_x64(True):
-                results = program(*[self._global(a) for a in arrays])
-                found = [np.asarray(r.addressable_shards[0].data) for r in results]
-        except (jax.errors.JaxRuntimeError, ValueError) as e:
-            raise self._stopped(e) from e
+        def compute() -> list[np.ndarray]:
+            results = program(*[self._global(a) for a in arrays])
+            return [np.asarray(r.addressable_shards[0].data) for r in results]
+
+        found = self._computed(compute)
         return [f.astype(a.dtype) for f, a in zip(found, like, strict=True)]
 
     def _stopped(self, error: Exception) -> Exception:
@@ -120,6 +150,23 @@ class Processes:
             None,
             None,
             f"{self._missing()} stopped while all workers were computing together: {error}",
+        )
+
+    def _late(self) -> Exception:
+        """The error of a computation to which a process does not come: those that wait say that they do."""
+        waiting = f"waiting/{self._computations}/"
+        try:
+            _client().key_value_set(f"{waiting}{self.index}", "")
+            time.sleep(ANSWER_SECONDS)
+            answers = _client().key_value_dir_get(waiting)
+            here = {int(key.rpartition("/")[2]) for key, _ in answers}
+        except jax.errors.JaxRuntimeError:  # the service was the first's
+            here = {*range(1, len(self.addresses))}
+        absent = _listed(self, [i for i in range(len(self.addresses)) if i not in here])
+        return DeadlineExceededError(
+            None,
+            None,
+            f"{absent} did not come within {self._seconds} s to what all workers compute together.",
         )
 
     def _global(self, array: np.ndarray) -> Any:
@@ -130,11 +177,14 @@ class Processes:
 
     def _missing(self) -> str:
         """The processes that the service takes for dead, by name and address."""
-        try:
-            alive = _client().get_live_nodes(list(range(len(self.addresses))))
+        numbers = [*range(len(self.addresses))]
+        try:  # those that live answer once they ask, too
+            alive = _within(2 * HEARTBEAT_SECONDS, lambda: _client().get_live_nodes(numbers))
+        except _Late:
+            alive = numbers
         except jax.errors.JaxRuntimeError:
             alive = dict.fromkeys(range(1, len(self.addresses)), 0)  # the service was the first's
-        return _listed(self, [i for i in range(len(self.addresses)) if i not in alive])
+        return _listed(self, [i for i in numbers if i not in alive])
 
 
 class AllReduce:
@@ -178,6 +228,40 @@ class AllGather:
     def traced(self, arrays: Sequence[Any]) -> list[Any]:
         """The arrays of all in a program."""
         return [jax.lax.all_gather(a, _AXIS, axis=self._axis % a.ndim, tiled=True) for a in arrays]
+
+
+class _Late(Exception):
+    """A function did not return in time."""
+
+
+def _within(seconds: float, call: Callable[[], Any]) -> Any:
+    """What a function returns or raises in a thread of its own, with numbers of 64 bits.
+
+    Raises _Late if it takes longer, and leaves it to the thread: XLA's computations cannot be ended.
+    """
+    found: list[Any] = []
+    errors: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            with jax.enable_x64(True):
+                found.append(call())
+        except BaseException as e:
+            errors.append(e)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if errors:
+        raise errors[0]
+    if not found:
+        raise _Late
+    return found[0]
+
+
+def _is_of_others(error: Exception) -> bool:
+    """Whether the error of a computation says that another process has left it."""
+    return "Gloo" in str(error) or str(error).startswith("UNAVAILABLE")
 
 
 def _own_part(array: Any) -> Any:
@@ -240,7 +324,7 @@ def join(addresses: Sequence[str], index: int, names: Sequence[str], seconds: fl
     finally:
         if own is not None:
             own.close()
-    found = Processes(addresses, index, names)
+    found = Processes(addresses, index, names, seconds)
     _joined.append(found)
     atexit.register(_leave, found)
     return found

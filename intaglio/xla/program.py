@@ -33,7 +33,7 @@ from intaglio.xla import checks, collectives, direct_calls, donated, meshes, reg
 from intaglio.xla.evaluator import Evaluator, NodeUntraceable
 from intaglio.xla.lists import List
 from intaglio.xla.rules import replicas
-from intaglio.xla.spanning import Spanning, exchange_in
+from intaglio.xla.spanning import NotAlike, Spanning, agree, compared, exchange_in
 from intaglio.xla.state import State, Variable
 from intaglio.xla.transfers import fetched, put
 from intaglio.xla.values import Untraceable
@@ -517,7 +517,11 @@ class Programs:
         before = jax.enable_x64.swap_local(True)
         try:
             return self._called(arrays)
+        except NotAlike:
+            raise
         except Untraceable:
+            if self._exchange is not None:  # the integers of other processes may have other shapes
+                agree(self._exchange, str(_possible_constants(arrays)))
             if not self._with_constants(arrays):
                 raise
             return self._called(arrays)
@@ -525,6 +529,12 @@ class Programs:
             jax.enable_x64.set_local(before)
 
     def _called(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
+        if self._exchange is None:
+            return self._outputs(arrays)
+        with compared(self._exchange):
+            return self._outputs(arrays)
+
+    def _outputs(self, arrays: Sequence[Any]) -> tuple[Any, ...]:
         program = self.program(arrays)
         if not self._streams:
             outputs, _, found = program(arrays, ())
@@ -538,7 +548,7 @@ class Programs:
 
         Shapes and numbers of iterations must be known; a program is made for each then.
         """
-        possible = tuple([i for i, a in enumerate(arrays) if _may_be_constant(a)])
+        possible = _possible_constants(arrays)
         if len(possible) <= len(self._constants):
             return False
         with self._lock:
@@ -669,6 +679,10 @@ def _has_known_shape(value: Any) -> bool:
         return shapes.known(value.dims)
     contents = value.spec.value
     return isinstance(contents, Spec) and shapes.known(contents.shape)
+
+
+def _possible_constants(arrays: Sequence[Any]) -> tuple[int, ...]:
+    return tuple([i for i, a in enumerate(arrays) if _may_be_constant(a)])
 
 
 def _may_be_constant(array: Any) -> bool:

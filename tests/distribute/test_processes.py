@@ -101,6 +101,29 @@ def test_compiled_functions_are_one_program_of_both_workers() -> None:
         assert found["whole"] and found["collectives"]
 
 
+def test_a_function_that_one_worker_cannot_compile_runs_on_the_hosts_of_both() -> None:
+    code, output = launched("unlike.py")
+    assert code == 0, output
+    total = float(np.tanh(0.5) + np.tanh(1.0))
+    for found in results(output):
+        np.testing.assert_allclose(found["one cannot"], [total] * 2, rtol=1e-5)
+        np.testing.assert_allclose(found["both can"], total, rtol=1e-5)
+        np.testing.assert_allclose(found["total"], 3 * total, rtol=1e-5)
+        ones, twos = [[1.0]], [[2.0]]
+        assert found["known sizes"] == [ones + 2 * twos, 2 * ones + 3 * twos]
+        assert found["unlike integers"] == 33.0
+        assert found["own error"] == "of this process"
+
+
+def test_a_worker_that_does_not_come_to_a_sum_is_named() -> None:
+    code, output = launched("unlike.py", "late")
+    assert code == 0, output
+    (found,) = results(output)
+    assert found["late"].startswith("worker 1 (127.0.0.1:")
+    assert "did not come within 2.0 s" in found["late"]
+    assert found["later"] == found["late"]
+
+
 def test_a_worker_that_dies_is_named_by_the_others() -> None:
     code, output = launched("collectives.py", "1")
     assert code
