@@ -8,7 +8,7 @@ import numpy as np
 
 from intaglio.base import dtypes
 from intaglio.base.dtypes import as_dtype
-from intaglio.composite_ops.math.counting import check_weights, length_of_counts
+from intaglio.composite_ops.math.counting import check_weights, counted_integers, length_of_counts
 from intaglio.opdef import convert, raw
 from intaglio.ragged import checks, core
 from intaglio.ragged.core import Ragged
@@ -40,9 +40,7 @@ def bincount(
             f"Unsupported value for argument axis={axis}. Only 0 and -1 are currently supported."
         )
     with name_scope(name or "bincount"):
-        values = arr.flat_values
-        if values.dtype not in dtypes.INDEX:
-            values = raw.Cast(values, DstT=dtypes.int32)
+        values = counted_integers(arr.flat_values)
         weights_or_none = np.zeros(0, as_dtype(dtype).numpy) if weights is None else weights
         size = length_of_counts(values, minlength, maxlength)
         splits = core.as_index(arr.row_splits, dtypes.int64)

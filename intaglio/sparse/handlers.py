@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import INDEX, as_dtype, int32
+from intaglio.base.dtypes import as_dtype, int32
 from intaglio.composite_ops.math import counting
 from intaglio.opdef import convert, dispatch, raw
 from intaglio.opdef.dispatch import handle
@@ -126,8 +126,7 @@ def bincount(
         )
     counting.check_weights(weights, binary_output)
     with name_scope(name or "bincount"):
-        if values.dtype not in INDEX:
-            values = raw.Cast(values, DstT=int32)
+        values = counting.counted_integers(values)
         size = counting.length_of_counts(values, minlength, maxlength)
         none = np.zeros(0, as_dtype(dtype or int32).numpy)
         return raw.SparseBincount(

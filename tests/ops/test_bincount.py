@@ -58,3 +58,29 @@ def test_a_length_that_the_integers_do_not_change_is_known(axis, least) -> None:
     np.testing.assert_array_equal(f(x), tf.math.bincount(x, minlength=1, maxlength=4, axis=axis))
     with pytest.raises(tf.errors.InvalidArgumentError, match="non-negative"):
         f(-x)
+
+
+@pytest.mark.parametrize("form", ["dense", "rows", "ragged", "sparse"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "uint32", "uint64"])
+def test_integers_of_other_dtypes_are_rejected(dtype, form) -> None:
+    """TensorFlow 2.21 was asked: they are not cast, as floats and bools are."""
+    x = tf.cast([[1, 0, 1]], dtype)
+    values = {
+        "dense": lambda: x,
+        "rows": lambda: x,
+        "ragged": lambda: tf.RaggedTensor.from_tensor(x),
+        "sparse": lambda: tf.SparseTensor([[0, 0], [0, 1]], x[0, :2], [1, 2]),
+    }
+    axis = None if form == "dense" else -1
+    with pytest.raises(tf.errors.InvalidArgumentError, match="allowed values: int32, int64"):
+        tf.math.bincount(values[form](), axis=axis)
+    with pytest.raises(TypeError):
+        tf.function(tf.math.bincount)(x)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "float16", "float32", "complex64", "int32", "int64"])
+def test_others_are_counted(dtype) -> None:
+    x = tf.cast([1, 0, 1], dtype)
+    np.testing.assert_array_equal(tf.math.bincount(x), [1, 2])
+    ragged = tf.RaggedTensor.from_row_lengths(x, [3])
+    np.testing.assert_array_equal(tf.math.bincount(ragged, axis=-1), [[1, 2]])

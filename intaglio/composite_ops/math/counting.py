@@ -34,8 +34,8 @@ def bincount(
     Over all of `arr`, or with `axis=-1` in each row of a matrix. The result is as long as
     the largest integer needs, at least `minlength`, at most `maxlength`; its dtype is that
     of the weights, else `dtype`. With `binary_output`, 1 for each integer that occurs.
-    Raises InvalidArgumentError for negative integers, ValueError for another axis and for
-    `binary_output` with weights.
+    Raises InvalidArgumentError for negative integers and for integers of other dtypes than
+    int32 and int64, ValueError for another axis and for `binary_output` with weights.
 
     https://www.tensorflow.org/api_docs/python/tf/math/bincount
 
@@ -48,9 +48,7 @@ def bincount(
         )
     check_weights(weights, binary_output)
     with door.level().scoped(name or "bincount"):
-        arr = convert.to_tensor(arr)
-        if arr.dtype not in dtypes.INDEX:
-            arr = raw.Cast(arr, DstT=dtypes.int32)
+        arr = counted_integers(convert.to_tensor(arr))
         if weights is None:
             weights = np.zeros(0, as_dtype(dtype or dtypes.int32).numpy)
         weights = convert.to_tensor(weights)
@@ -61,6 +59,12 @@ def bincount(
                 weights = raw.Reshape(weights, flat)
             arr = raw.Reshape(arr, flat)
         return raw.DenseBincount(arr, size, weights, binary_output=binary_output)
+
+
+def counted_integers(values: Tensor) -> Tensor:
+    """The values to count: integers as they are, of which the ops reject all but int32 and int64, others
+    as int32."""
+    return values if values.dtype.is_integer else raw.Cast(values, DstT=dtypes.int32)
 
 
 def check_weights(weights: Any, binary_output: bool) -> None:
