@@ -8,7 +8,7 @@ import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, NUMERIC, bool_, int64
-from intaglio.base.errors import invalid_argument
+from intaglio.base.errors import UnimplementedError, invalid_argument
 from intaglio.base.shapes import brackets
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -55,6 +55,10 @@ class Where(Op):
     def kernel(self, condition):
         if condition.ndim == 0:
             raise invalid_argument("WhereOp : Unhandled input dimensions: 0")
+        if condition.dtype == np.float16:
+            raise UnimplementedError(
+                None, None, "Where has no kernel for float16: compare the condition with 0 first."
+            )
         if condition.dtype.kind == "V":
             condition = condition != 0
         if condition.size >= MIN_SIZE_BY_ROWS and condition.shape[-1] >= MIN_ROW:
