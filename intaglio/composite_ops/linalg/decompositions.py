@@ -105,7 +105,7 @@ def lstsq(
     """x that minimises |matrix @ x - rhs|^2 + l2_regularizer * |x|^2.
 
     Solves the normal equations by a Cholesky factorisation, or, with `fast` false, through
-    the pseudoinverse.
+    the pseudoinverse, which is 0 for matrices with NaN or infinities.
 
     https://www.tensorflow.org/api_docs/python/tf/linalg/lstsq
 
@@ -120,7 +120,7 @@ def lstsq(
     with door.level().scoped(name or "matrix_solve_ls"):
         matrix, rhs = pair(matrix, rhs)
         if not fast:
-            return products.matmul(_pseudo_inverse(matrix, None), rhs)
+            return _by_pseudo_inverse(matrix, rhs)
         sizes = shape(matrix)
         tall = raw.GreaterEqual(sizes[-2], sizes[-1])
         return smart_cond(
@@ -128,6 +128,16 @@ def lstsq(
             lambda: _by_normal_equations(matrix, rhs, l2_regularizer, True),
             lambda: _by_normal_equations(matrix, rhs, l2_regularizer, False),
         )
+
+
+def _by_pseudo_inverse(matrix: Tensor, rhs: Tensor) -> Tensor:
+    """`lstsq` of a matrix of any rank; NaN and infinities leave it the rank 0, and a solution of zeros."""
+    zero = convert.to_tensor(0, matrix.dtype)
+    # A number less itself is 0, if it is finite.
+    finite = raw.Equal(raw.Sub(matrix, matrix), zero)
+    finite = raw.All(finite, np.array([-2, -1], np.int32), keep_dims=True)
+    inverse = _pseudo_inverse(raw.SelectV2(finite, matrix, zero), None)
+    return raw.SelectV2(finite, products.matmul(inverse, rhs), zero)
 
 
 def _by_normal_equations(matrix: Tensor, rhs: Tensor, l2_regularizer: Any, tall: bool) -> Tensor:

@@ -325,7 +325,10 @@ class MatrixSolveLs(Op):
         check_rank("l2_regularizer", l2_regularizer, 0)
         a, b = matrices(matrix, square=False), matrices(rhs, square=False)
         if not fast:
-            return (lapack(np.linalg.pinv, a) @ b).astype(rhs.dtype, copy=False)
+            # A matrix with NaN or an infinity has rank 0, as in TensorFlow: none of its pivots is large enough.
+            finite = np.isfinite(a).all((-2, -1), keepdims=True)
+            found = lapack(np.linalg.pinv, np.where(finite, a, 0)) @ b
+            return np.where(finite, found, 0).astype(rhs.dtype, copy=False)
         over = a.shape[-2] >= a.shape[-1]
         gram = _transpose(a) @ a if over else a @ _transpose(a)
         gram = gram + l2_regularizer.astype(gram.real.dtype) * np.eye(

@@ -123,3 +123,24 @@ def test_the_inverse_of_matrices_of_open_size(shape):
     np.testing.assert_allclose(inverse(matrix), np.linalg.pinv(matrix), rtol=1e-4)
     singular = np.float32([[1.0, 1.0], [1.0, 1.0 + 1e-6]])  # 20 eps of float32 are more than that
     np.testing.assert_allclose(inverse(singular), np.full((2, 2), 0.25), rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64"])
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_least_squares_of_what_is_not_finite(dtype, value):
+    """TensorFlow 2.21 was asked: with `fast` false such a matrix has rank 0, whatever is in the batch."""
+    draw = np.random.default_rng(2)
+    a, b = draw.normal(size=(3, 4, 2)).astype(dtype), draw.normal(size=(3, 4, 1)).astype(dtype)
+    a[1, 2, 1] = value
+
+    def f(a, b):
+        return tf.linalg.lstsq(a, b, fast=False)
+
+    op = tf.raw_ops.MatrixSolveLs(
+        matrix=a, rhs=b, l2_regularizer=tf.constant(0.0, tf.float64), fast=False
+    )
+    for found in (op, f(a, b), tf.function(f)(a, b), tf.function(f, jit_compile=True)(a, b)):
+        np.testing.assert_array_equal(found[1], np.zeros((2, 1)))
+        for i in (0, 2):
+            want = np.linalg.lstsq(a[i], b[i], rcond=None)[0]
+            np.testing.assert_allclose(found[i], want, rtol=1e-3)
