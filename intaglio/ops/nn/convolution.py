@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base.dtypes import FLOATING, INDEX, int32
+from intaglio.base.dtypes import FLOATING, INDEX, float16, int32
 from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
@@ -265,6 +265,41 @@ def sized(sizes: Spec, like: Spec, rank: int) -> Spec:
     return Spec(like.dtype, (None,) * rank if known is None else known)
 
 
+def with_padding(
+    input: Any, filters: Any, rank: int, attrs: dict[str, Any]
+) -> tuple[Any, dict[str, Any]] | None:
+    """(the input with its padding as elements, the attributes for it) for machine code that computes 16-bit
+    floats as float32, whose padding it passes over; None where the kernel passes it over too, or there is none."""
+    spec = spec_of(input)
+    if spec.dtype is not float16 or 0 in filters:
+        return None
+    plan = plan_of(rank, **attrs)
+    _, sizes, _ = windows.split(spec.shape, rank, plan.format)
+    along = plan.axes(sizes, filters[:-2])
+    if not any(a.padded for a in along):
+        return None
+    ends = windows.joined((0, 0), [(a.before, a.after) for a in along], (0, 0), plan.format)
+    without = {"explicit_paddings": []} if "explicit_paddings" in attrs else {}
+    return raw.Pad(input, np.asarray(ends, np.int32)), {**attrs, "padding": "VALID", **without}
+
+
+def padded_convolution(convolution: Any, input: Any, filter: Any, rank: int, attrs: Any) -> Any:
+    """The rule `native` of a convolution: `with_padding` or NotImplemented."""
+    found = with_padding(input, spec_of(filter).shape, rank, attrs)
+    return NotImplemented if found is None else convolution(found[0], filter, **found[1])
+
+
+def padded_filter_gradient(
+    gradient: Any, input: Any, filter_sizes: Spec, out_backprop: Any, rank: int, attrs: Any
+) -> Any:
+    """The rule `native` of a filter gradient: `with_padding` or NotImplemented."""
+    filters = filter_sizes.as_shape()
+    found = None if filters is None else with_padding(input, filters, rank, attrs)
+    if found is None:
+        return NotImplemented
+    return gradient(found[0], np.asarray(filters, np.int32), out_backprop, **found[1])
+
+
 # -- two dimensions --------------------------------------------------------------------
 
 
@@ -286,6 +321,9 @@ class Conv2D(Op):
     def kernel(self, input, filter, **attrs: Any):
         plan = plan_of(4, **attrs)
         return convolve(plan, input, filter)
+
+    def native(self, input, filter, **attrs: Any) -> Any:
+        return padded_convolution(raw.Conv2D, input, filter, 4, attrs)
 
     def gradient(self, input, filter, doutput, **attrs: Any) -> Any:
         return (
@@ -337,6 +375,10 @@ class Conv2DBackpropFilter(Op):
         plan = plan_of(4, **attrs)
         return convolution_filter_gradient(plan, input, filter_sizes, out_backprop)
 
+    def native(self, input, filter_sizes: Spec, out_backprop, **attrs: Any) -> Any:
+        gradient = raw.Conv2DBackpropFilter
+        return padded_filter_gradient(gradient, input, filter_sizes, out_backprop, 4, attrs)
+
     def gradient(self, input, out_backprop, doutput, **attrs: Any) -> Any:
         return (
             lambda: raw.Conv2DBackpropInput(
@@ -367,6 +409,9 @@ class Conv3D(Op):
     def kernel(self, input, filter, **attrs: Any):
         plan = plan_of(5, **attrs)
         return convolve(plan, input, filter)
+
+    def native(self, input, filter, **attrs: Any) -> Any:
+        return padded_convolution(raw.Conv3D, input, filter, 5, attrs)
 
     def gradient(self, input, filter, doutput, **attrs: Any) -> Any:
         return (
@@ -415,6 +460,10 @@ class Conv3DBackpropFilterV2(Op):
     def kernel(self, input, filter_sizes, out_backprop, **attrs: Any):
         plan = plan_of(5, **attrs)
         return convolution_filter_gradient(plan, input, filter_sizes, out_backprop)
+
+    def native(self, input, filter_sizes: Spec, out_backprop, **attrs: Any) -> Any:
+        gradient = raw.Conv3DBackpropFilterV2
+        return padded_filter_gradient(gradient, input, filter_sizes, out_backprop, 5, attrs)
 
     def gradient(self, input, out_backprop, doutput, **attrs: Any) -> Any:
         return (

@@ -190,3 +190,34 @@ def test_fused_layers_and_their_gradients(layer: Any, epilogue: str, value: floa
             for a, b in zip(got, want, strict=True):
                 np.testing.assert_array_equal(np.isnan(a), np.isnan(b))
                 np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-3 * np.abs(images).max())
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("rate", ["strides", "dilations"])
+@pytest.mark.parametrize("groups", [1, 2])
+@pytest.mark.parametrize("dims", [2, 3])
+def test_padding_is_multiplied_in_all_modes_or_in_none(
+    dims: int, groups: int, rate: str, dtype: Any
+) -> None:
+    rng = np.random.default_rng(7)
+    x = rng.normal(size=(2, *(6,) * dims, 2 * groups)).astype(dtype)
+    w = rng.normal(size=(*(3,) * dims, 2, 4)).astype(dtype)
+    convolve = tf.nn.conv2d if dims == 2 else tf.nn.conv3d
+    rates = [1, *(2,) * dims, 1] if dims == 3 else 2
+    options = {"strides": [1] * 5 if dims == 3 else 1, "padding": "SAME"} | {rate: rates}
+
+    def run(x: Any, w: Any, d: Any) -> Any:
+        with tf.GradientTape() as tape:
+            tape.watch([x, w])
+            y = convolve(x, w, **options)
+        return [y, *tape.gradient(y, [x, w], output_gradients=d)]
+
+    for at in range(3):
+        d = np.ones(convolve(x, w, **options).shape, dtype)
+        operands = [x.copy(), w.copy(), d]
+        operands[at].reshape(-1)[at] = np.inf
+        want = [np.asarray(t, np.float64) for t in run(*map(tf.constant, operands))]
+        for jit in (False, True):
+            got = tf.function(run, jit_compile=jit)(*map(tf.constant, operands))
+            for a, b in zip(got, want, strict=True):
+                np.testing.assert_array_equal(np.isnan(np.asarray(a, np.float64)), np.isnan(b))
