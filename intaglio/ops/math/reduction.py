@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from intaglio.base import shapes
 from intaglio.base.dtypes import (
+    COMPLEX,
     INDEX,
     NUMERIC,
     DType,
@@ -34,6 +36,7 @@ from intaglio.ops import compiled
 from intaglio.ops.families import (
     MAX_FOLDED_ELEMENTS,
     conjugate,
+    constant,
     shape_of,
     spec_of,
     truncated_quotient,
@@ -205,6 +208,16 @@ def total(x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     return summation.add_reduce(x, axes, keep_dims)
 
 
+def _complex_means(sums: Any, count: int) -> np.ndarray:
+    """Complex sums divided by a count, as a complex number is by a real one in C and in TensorFlow: beside an
+    infinite part or NaN, a finite part is NaN; two infinite parts stay so."""
+    means = np.empty_like(sums)
+    real, imaginary = np.isfinite(sums.real), np.isfinite(sums.imag)
+    means.real = np.where(real & ~imaginary, np.nan, sums.real / count)
+    means.imag = np.where(imaginary & ~real, np.nan, sums.imag / count)
+    return means
+
+
 @op
 class Mean(Reduction):
     """The mean over the axes; of integers, rounded towards zero."""
@@ -227,8 +240,30 @@ class Mean(Reduction):
             found = by_kernel("mean", input, axes, keep_dims)
             if found is not None:
                 return found
-        wide = short_floats.widened(input)
-        return np.divide(summation.add_reduce(wide, axes, keep_dims), count).astype(dtype)
+        summed = summation.add_reduce(short_floats.widened(input), axes, keep_dims)
+        if dtype.kind == "c":
+            return _complex_means(summed, count)
+        return np.divide(summed, count).astype(dtype)
+
+    def native(self, input, axis: Spec, keep_dims) -> Any:
+        """A complex mean as a sum whose parts are divided, as by `_complex_means`."""
+        axes: list[int] | None = numbers(axis)
+        dims: Any = spec_of(input).shape
+        if axes is None or input.dtype not in COMPLEX:
+            return NotImplemented
+        summed = raw.Sum(input, np.asarray(axes, np.int32), keep_dims=keep_dims)
+        real, imaginary = [
+            part(summed, Tout=input.dtype.real_dtype) for part in (raw.Real, raw.Imag)
+        ]
+        finite = raw.IsFinite(real), raw.IsFinite(imaginary)
+        one_only = raw.NotEqual(*finite)
+        lost = constant(np.nan, real)
+        count = constant(math.prod([dims[a] for a in axes]), real)
+        means = [
+            raw.SelectV2(raw.LogicalAnd(one_only, own), lost, raw.RealDiv(part, count))
+            for part, own in ((real, finite[0]), (imaginary, finite[1]))
+        ]
+        return raw.Complex(*means, Tout=input.dtype)
 
     def gradient(self, doutput, input: Spec, output: Spec, axis, keep_dims) -> Any:
         expanded = raw.BroadcastTo(expand_reduced(doutput, input, axis, keep_dims), shape_of(input))
