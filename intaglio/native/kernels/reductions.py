@@ -37,8 +37,8 @@ DIMS = ("parts", "length", "inner", "chunks", "chunk", "slices", "divisor")
 KINDS: dict[str, Callable[[Builder, Lanes, Lanes], Lanes]] = {
     "sum": Builder.add,
     "product": Builder.mul,
-    "maximum": Builder.maximum,
-    "minimum": Builder.minimum,
+    "maximum": Builder.greatest,
+    "minimum": Builder.least,
     "all": Builder.bit_and,
     "any": Builder.bit_or,
 }

@@ -16,7 +16,7 @@ import numpy as np
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
-from intaglio.native.llvm.vectors import Kind, kind_of
+from intaglio.native.llvm.vectors import Builder, Lanes, kind_of
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import allocator
 
@@ -25,24 +25,13 @@ Run = Callable[..., Any]
 # The words of the kernel: the number of rows to combine, and their length.
 WORDS = ("rows", "width")
 DTYPES = tuple(map(np.dtype, ("f4", "f8", "i4", "i8")))
-HOW = ("add", "maximum", "minimum", "multiply")
-
-
-def _combined(code: Code, how: str, kind: Kind, form: str, x: str, y: str) -> str:
-    """NumPy's ufunc of two vectors, or of two numbers."""
-    floating = kind.letter == "f"
-    if how in ("add", "multiply"):
-        word = {"add": "add", "multiply": "mul"}[how]
-        return code.let(f"{'f' if floating else ''}{word} {form} {x}, {y}")
-    order = "ge" if how == "maximum" else "le"
-    lanes = form.split(" x ")[0] + " x i1>" if form.startswith("<") else "i1"
-    if not floating:
-        first = code.let(f"icmp s{order} {form} {x}, {y}")
-    else:
-        chosen = code.let(f"fcmp o{order} {form} {x}, {y}")
-        missing = code.let(f"fcmp uno {form} {x}, {x}")
-        first = code.let(f"or {lanes} {chosen}, {missing}")
-    return code.let(f"select {lanes} {first}, {form} {x}, {form} {y}")
+# By the names of the ufuncs; which zero an extreme is does not depend on the order of the rows.
+COMBINED: dict[str, Callable[[Builder, Lanes, Lanes], Lanes]] = {
+    "add": Builder.add,
+    "multiply": Builder.mul,
+    "maximum": Builder.greatest,
+    "minimum": Builder.least,
+}
 
 
 class _Runs:
@@ -128,15 +117,17 @@ class _Runs:
         rest = code.integer("add", whole, half)
         bounds = (("0", whole, lanes), (whole, rest, lanes // 2), (rest, self.width, 1))
         for begin, end, step in bounds:
-            form = kind.llvm if step == 1 else f"<{step} x {kind.llvm}>"
+            s = Builder(code, step, 1)
+            form = s.vector(kind)
             with code.loop(begin, end, step) as j:
                 x = code.load(form, code.at(kind.llvm, base, j), kind.bytes)
                 with code.carrying(first, stop, 1, (form, x)) as state:
                     row = self._row(self.data, self._taken(state.index))
                     y = code.load(form, code.at(kind.llvm, row, j), kind.bytes)
-                    state.following.append(
-                        _combined(code, self.how, kind, form, state.values[0], y)
+                    combined = COMBINED[self.how](
+                        s, Lanes(kind, (state.values[0],)), Lanes(kind, (y,))
                     )
+                    state.following.extend(combined.names)
                 there = code.at(kind.llvm, target, j)
                 code.do(f"store {form} {state.values[0]}, ptr {there}, align {kind.bytes}")
 
@@ -157,7 +148,7 @@ def reduction(how: str, taken: bool, dtype: Any) -> Run | None:
     within bounds, the numbers from 0 to `count`. Segments without rows are filled with `empty`.
     """
     dtype = np.dtype(dtype)
-    if not entry.AVAILABLE or dtype not in DTYPES or how not in HOW:
+    if not entry.AVAILABLE or dtype not in DTYPES or how not in COMBINED:
         return None
     library = _library(how, taken, dtype)
     kernel = library.entry(_name(how, taken, dtype), shared=False).for_dims((1,))

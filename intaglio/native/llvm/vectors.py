@@ -270,6 +270,24 @@ class Builder:
         # A NaN in y is selected already, as no comparison with it holds.
         return self.select(self.isnan(x), x, chosen) if x.kind.letter == "f" else chosen
 
+    def greatest(self, x: Lanes, y: Lanes) -> Lanes:
+        """`maximum` with 0 greater than -0, so that the maximum of several numbers does not depend on their order."""
+        return self._ordered(self.maximum(x, y), self.bit_and, x, y)
+
+    def least(self, x: Lanes, y: Lanes) -> Lanes:
+        """`minimum` with -0 less than 0, so that the minimum of several numbers does not depend on their order."""
+        return self._ordered(self.minimum(x, y), self.bit_or, x, y)
+
+    def _ordered(
+        self, chosen: Lanes, zero: Callable[[Lanes, Lanes], Lanes], x: Lanes, y: Lanes
+    ) -> Lanes:
+        """`chosen`, and of equal numbers `zero` of their bits, which changes zeros of different signs only."""
+        kind = x.kind
+        if kind.letter != "f":
+            return chosen
+        both = zero(self.bits(x), self.bits(y))
+        return self.select(self.eq(x, y), self._reread(both, kind), chosen)
+
     # -- comparisons ---------------------------------------------------------------
 
     def _compare(self, of_floats: str, of_integers: str, x: Lanes, y: Lanes) -> Lanes:

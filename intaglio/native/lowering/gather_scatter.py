@@ -278,8 +278,8 @@ STEPS = {
     "add": lambda s, old, new: s.add(old, new),
     "sub": lambda s, old, new: s.sub(old, new),
     "mul": lambda s, old, new: s.mul(old, new),
-    "max": lambda s, old, new: s.maximum(old, new),
-    "min": lambda s, old, new: s.minimum(old, new),
+    "max": lambda s, old, new: s.greatest(old, new),
+    "min": lambda s, old, new: s.least(old, new),
     "div": lambda s, old, new: s.div(old, new),
 }
 

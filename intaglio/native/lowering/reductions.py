@@ -37,8 +37,8 @@ JOINS: dict[str, Callable[[Functions], Join]] = {
     "sum": lambda s: s.add,
     "mean": lambda s: s.add,
     "product": lambda s: s.mul,
-    "maximum": lambda s: s.maximum,
-    "minimum": lambda s: s.minimum,
+    "maximum": lambda s: s.greatest,
+    "minimum": lambda s: s.least,
     "all": lambda s: s.logical_and,
     "any": lambda s: s.logical_or,
 }

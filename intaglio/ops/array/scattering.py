@@ -16,6 +16,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.gathering import out_of_bounds
 from intaglio.ops.families import shape_of
+from intaglio.ops.math.exact_reduction import as_integers, with_signs
 from intaglio.ops.restricted import run_loops
 from intaglio.ops.shape_inputs import dims_of
 
@@ -178,10 +179,25 @@ def _carry_out(kind: str, flat: Any, indices: Any, rows: Any) -> None:
         add_rows(flat, indices, rows)
     elif kind == "sub":
         add_rows(flat, indices, -rows)
-    elif kind == "min":
-        np.minimum.at(flat, indices, rows)
     else:
-        np.maximum.at(flat, indices, rows)
+        _extremes_at(np.minimum if kind == "min" else np.maximum, flat, indices, rows)
+
+
+def _extremes_at(ufunc: Any, flat: Any, indices: Any, rows: Any) -> None:
+    """`ufunc.at`; of zeros of both signs the maximum is 0 and the minimum -0, whatever their order."""
+    if flat.dtype.kind in "iu":
+        ufunc.at(flat, indices, rows)
+        return
+    before = flat[indices]
+    ufunc.at(flat, indices, rows)
+
+    def of_bits() -> Any:
+        bits = as_integers(flat).copy()
+        bits[indices] = as_integers(before)
+        ufunc.at(bits, indices, as_integers(np.asarray(rows, flat.dtype)))
+        return bits[indices]
+
+    flat[indices] = with_signs(flat[indices], of_bits)
 
 
 @op

@@ -9,6 +9,7 @@ side by side first.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from math import prod
 from typing import Any
 
@@ -24,10 +25,42 @@ _EXTREMES = (np.maximum, np.minimum)
 
 
 def exact_reduce(ufunc: Any, x: Any, axes: tuple[int, ...], keep_dims: bool, dtype: Any) -> Any:
-    """`ufunc.reduce` over axes (from 0 up, each once), of an array of the result's dtype."""
-    if ufunc in _EXTREMES and x.dtype == dtype and short_floats.is_short(dtype):
-        found = exact_reduce(ufunc, short_floats.widened(x), axes, keep_dims, np.dtype(np.float32))
-        return found.astype(dtype)
+    """`ufunc.reduce` over axes (from 0 up, each once), of an array of the result's dtype.
+
+    An extreme of zeros of both signs is 0 if it is a maximum and -0 if it is a minimum, whatever their order.
+    """
+    if ufunc not in _EXTREMES or dtype.kind in "iu":
+        return _in_long_loops(ufunc, x, axes, keep_dims, dtype)
+    wide = short_floats.widened(x) if x.dtype == dtype and short_floats.is_short(dtype) else x
+    found = _in_long_loops(ufunc, wide, axes, keep_dims, wide.dtype)
+
+    def of_bits() -> Any:
+        bits = as_integers(wide)
+        return _in_long_loops(ufunc, bits, axes, keep_dims, bits.dtype)
+
+    found = with_signs(found, of_bits)
+    return found if wide is x else found.astype(dtype)
+
+
+def as_integers(x: Any) -> Any:
+    """The bits of floats as signed integers, in the same memory."""
+    return x.view(np.dtype(f"i{x.dtype.itemsize}"))
+
+
+def with_signs(found: Any, of_bits: Callable[[], Any]) -> Any:
+    """Extremes of floats, with the signs that zeros have whatever the order of the floats.
+
+    `of_bits` computes the same extremes of the floats' bits as integers. Where an extreme is zero, all of its
+    floats are on one side of zero, and there the order of the integers is that of the floats, with -0 below 0.
+    """
+    if found.all() if found.ndim else found != 0:
+        return found
+    zero = found.dtype.type(0)
+    return np.where(found == zero, np.where(of_bits() < 0, -zero, zero), found)[()]
+
+
+def _in_long_loops(ufunc: Any, x: Any, axes: tuple[int, ...], keep_dims: bool, dtype: Any) -> Any:
+    """`ufunc.reduce`, in loops that are long where the array is contiguous."""
     dims = [(i in axes, d) for i, d in enumerate(np.shape(x)) if d != 1]
     groups = [
         (gone, prod([length for _, length in group]))

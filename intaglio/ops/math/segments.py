@@ -18,6 +18,7 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.array.scattering import starts_of_runs
 from intaglio.ops.families import constant, spec_of, truncated_quotient
+from intaglio.ops.math.exact_reduction import as_integers, with_signs
 from intaglio.ops.math.recurrence import doublings, ending, recurrence
 from intaglio.ops.math.reduction import ORDERED, highest, lowest
 
@@ -29,6 +30,21 @@ MIN_COMPILED_ELEMENTS = 1 << 16
 MAX_FLAT_ELEMENTS = 1 << 10
 # A step over all segments costs as much as the separate reduction of so many segments.
 SEGMENTS_PER_STEP = 4
+
+
+def extremes(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any) -> Any:
+    """The maxima or minima of the rows of each segment; of zeros of both signs 0 and -0, whatever their order."""
+    found = gathered(data, ids, count, ufunc, empty, start)
+    if data.dtype.kind in "iu":
+        return found
+
+    def of_bits() -> Any:
+        bits = as_integers(data)
+        limits = np.iinfo(bits.dtype)
+        last = limits.min if ufunc is np.maximum else limits.max
+        return gathered(bits, ids, count, ufunc, 0, last)
+
+    return with_signs(found, of_bits)
 
 
 def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any) -> Any:
@@ -263,7 +279,7 @@ class SegmentMax(SegmentExtreme):
     def kernel(self, data, segment_ids):
         count = sorted_ids(data, segment_ids)
         worst = lowest(data.dtype)
-        return gathered(data, segment_ids, count, np.maximum, 0, worst)
+        return extremes(data, segment_ids, count, np.maximum, 0, worst)
 
 
 @op
@@ -273,7 +289,7 @@ class SegmentMin(SegmentExtreme):
     def kernel(self, data, segment_ids):
         count = sorted_ids(data, segment_ids)
         worst = highest(data.dtype)
-        return gathered(data, segment_ids, count, np.minimum, 0, worst)
+        return extremes(data, segment_ids, count, np.minimum, 0, worst)
 
 
 @op
@@ -282,7 +298,7 @@ class SegmentProd(Segments):
 
     def kernel(self, data, segment_ids):
         count = sorted_ids(data, segment_ids)
-        return gathered(data, segment_ids, count, np.multiply, 1, 1)
+        return extremes(data, segment_ids, count, np.multiply, 1, 1)
 
     def gradient(self, doutput, data, segment_ids) -> Any:
         taken = raw.GatherV2(doutput, segment_ids, 0)
@@ -405,7 +421,7 @@ class UnsortedSegmentMax(UnsortedExtreme):
     def kernel(self, data, segment_ids, num_segments):
         count = checked_ids(data, segment_ids, num_segments)
         empty = _finite(data.dtype, smallest=True)
-        return gathered(data, segment_ids, count, np.maximum, empty, empty)
+        return extremes(data, segment_ids, count, np.maximum, empty, empty)
 
 
 @op
@@ -417,7 +433,7 @@ class UnsortedSegmentMin(UnsortedExtreme):
     def kernel(self, data, segment_ids, num_segments):
         count = checked_ids(data, segment_ids, num_segments)
         empty = _finite(data.dtype, smallest=False)
-        return gathered(data, segment_ids, count, np.minimum, empty, empty)
+        return extremes(data, segment_ids, count, np.minimum, empty, empty)
 
 
 @op
@@ -428,7 +444,7 @@ class UnsortedSegmentProd(UnsortedSegments):
 
     def kernel(self, data, segment_ids, num_segments):
         count = checked_ids(data, segment_ids, num_segments)
-        return gathered(data, segment_ids, count, np.multiply, 1, 1)
+        return extremes(data, segment_ids, count, np.multiply, 1, 1)
 
     def gradient(self, doutput, data, segment_ids) -> Any:
         taken, _, _ = _gathered_or_zeros(doutput, segment_ids)

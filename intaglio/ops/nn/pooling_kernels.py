@@ -127,7 +127,11 @@ def maximum(x: np.ndarray, along: Sequence[Axis]) -> np.ndarray:
     # As in TensorFlow the search begins at the least finite number and passes over NaN.
     result = np.full_like(x, least_finite(x.dtype), order="C", shape=outs(along))
     for slices in inner_taps(along):
-        np.fmax(result, full[slices], out=result)
+        seen = full[slices]
+        if x.dtype.kind in "iu":
+            np.maximum(result, seen, out=result)
+        else:  # the first of equal ones, to which the gradient goes: zeros may have different signs
+            np.copyto(result, seen, where=seen > result)
     return result
 
 
