@@ -11,7 +11,8 @@ import json
 import os
 import re
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+import zlib
+from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
 from intaglio.base import dtypes, later
@@ -26,16 +27,23 @@ from intaglio.native.regions import may_be_native
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
 from intaglio.saved_model import names, reader
-from intaglio.saved_model.checkpoint import load_checkpoint
+from intaglio.saved_model.checkpoint import STATE_FILE, get_checkpoint_state, load_checkpoint
 
 # Records at the beginning of a file whose features are listed.
 MAX_RECORDS = 100
+# Parts of a folder that a message names.
+MAX_NAMED = 5
 Description = dict[str, Any]
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _GZIP = b"\x1f\x8b"
+_ARCHIVE = b"PK\x03\x04"
+# Kinds of files that have something if they are whole, by the ends of their names.
+_NEVER_EMPTY = (".keras", ".h5", ".hdf5", ".onnx", ".pb", ".pbtxt", ".meta")
 # The end of a table of keys, which is a whole checkpoint of the first format.
 _TABLE_END = bytes.fromhex("57fb808b247547db")
+# A file of a checkpoint, behind the prefix that names it.
+_PART = re.compile(r"(.+)\.(?:index|data-\d{5}-of-\d{5})")
 _OP_TYPE = re.compile(r"[A-Za-z_][\w>.]*")
 
 
@@ -45,13 +53,18 @@ def described(path: str) -> Description:
         return _folder(path)
     if os.path.exists(f"{path}.index"):
         return _checkpoint(path)
-    if path.endswith(".index"):
-        return _checkpoint(path.removesuffix(".index"))
+    part = _PART.fullmatch(path)
+    if part is not None and os.path.exists(f"{part[1]}.index"):
+        return _checkpoint(part[1])
+    if os.path.basename(path) == STATE_FILE:
+        return _checkpoint(os.path.dirname(path) or ".")
     if os.path.basename(path) in (names.MODEL, names.MODEL_TEXT):
         return _saved_model(os.path.dirname(path) or ".")
     with open(path, "rb") as file:
         head = file.read(record_files.HEAD)
-    if zipfile.is_zipfile(path):
+    if not head and path.endswith(_NEVER_EMPTY):
+        raise ValueError(f"{path} is empty.")
+    if head.startswith(_ARCHIVE):
         return _keras(path)
     if head.startswith(_HDF5):
         return _hdf5(path)
@@ -64,9 +77,21 @@ def described(path: str) -> Description:
 def _folder(path: str) -> Description:
     if reader.contains_saved_model(path):
         return _saved_model(path)
-    if os.path.exists(os.path.join(path, "checkpoint")):
+    if os.path.exists(os.path.join(path, STATE_FILE)):
         return _checkpoint(path)
-    raise ValueError(f"{path} is a folder without {names.MODEL} and without a checkpoint.")
+    raise ValueError(
+        f"{path} is a folder without {names.MODEL} and without a checkpoint.{_inside(path)}"
+    )
+
+
+def _inside(path: str) -> str:
+    """What in a folder can be shown, as the end of a message."""
+    entries = sorted(os.listdir(path))
+    found = [e for e in entries if reader.contains_saved_model(os.path.join(path, e))]
+    found += [e.removesuffix(".index") for e in entries if e.endswith(".index")]
+    found += [e for e in entries if e.endswith((*_NEVER_EMPTY, ".tfrecord", ".tfrecords"))]
+    more = ", ..." if len(found) > MAX_NAMED else ""
+    return f" Name one in it: {', '.join(found[:MAX_NAMED])}{more}." if found else ""
 
 
 def _compression(head: bytes) -> str:
@@ -86,13 +111,10 @@ def _message(path: str) -> Description:
     with open(path, "rb") as file:
         data = file.read()
     if data.endswith(_TABLE_END):
-        raise ValueError(
-            f"{path} is a checkpoint of the first format (write_version=1), which is not read. "
-            "Write it again with tf.compat.v1.train.Saver() in TensorFlow."
-        )
+        raise _first_format(path)
     if path.endswith(".onnx"):
         onnx.check_installed()
-        return {"kind": "ONNX model", "bytes": len(data), **onnx.described(path)}
+        return _onnx(path)
     kinds: list[tuple[Any, Callable[[Any], Any], Callable[[Any], Description]]] = [
         (GraphDef, lambda m: m, _graph_def),
         (MetaGraphDef, lambda m: m.graph_def, lambda m: {"kind": "MetaGraphDef", **_meta_graph(m)}),
@@ -103,9 +125,19 @@ def _message(path: str) -> Description:
         if message is not None and _is_graph(graph_of(message)):
             found = describe(message)
             return {"kind": found.pop("kind"), "bytes": len(data), **found}
+    if onnx.is_installed():
+        try:
+            return _onnx(path)
+        except ValueError:
+            pass  # of no kind at all
     raise ValueError(
-        f"{path} is no graph, model of Keras or ONNX, checkpoint or file of TFRecords."
+        f"{path} is no graph, model of Keras or ONNX, checkpoint or file of TFRecords, or the beginning "
+        "of it is damaged."
     )
+
+
+def _onnx(path: str) -> Description:
+    return {"kind": "ONNX model", "bytes": _bytes(path), **onnx.described(path)}
 
 
 def _parsed(kind: Any, data: bytes, path: str) -> Any:
@@ -176,10 +208,33 @@ def _nodes_of_model(meta: Any) -> list[Any]:
 
 
 def _tensor_info(info: Any) -> Description:
-    shape = None
-    if not info.tensor_shape.unknown_rank:
-        shape = [None if d.size < 0 else d.size for d in info.tensor_shape.dim]
-    return {"dtype": dtypes.as_dtype(info.dtype).name, "shape": shape, "name": info.name}
+    """A tensor of a signature; a value of several tensors has its class and these."""
+    encoding = info.WhichOneof("encoding")
+    if encoding == "composite_tensor":
+        whole = info.composite_tensor
+        components = {str(i): _tensor_info(c) for i, c in enumerate(whole.components)}
+        return {"class": _class_of(whole.type_spec), "components": components}
+    found = _typed(info.dtype, info.tensor_shape)
+    if encoding == "coo_sparse":
+        return {"class": "SparseTensorSpec", **found, "name": info.coo_sparse.values_tensor_name}
+    return {**found, "name": info.name}
+
+
+def _class_of(spec: Any) -> str:
+    """The class of a spec: that of an extension type by its own name."""
+    name = spec.DESCRIPTOR.fields_by_name["type_spec_class"].enum_type.values_by_number
+    kind = name[spec.type_spec_class].name if spec.type_spec_class in name else ""
+    own = kind in ("", "UNKNOWN", "REGISTERED_TYPE_SPEC", "EXTENSION_TYPE_SPEC")
+    if own and spec.type_spec_class_name:
+        return spec.type_spec_class_name
+    return "".join([word.capitalize() for word in kind.split("_")])
+
+
+def _typed(number: int, shape: Any) -> Description:
+    """A dtype, also one that is not known, and a shape."""
+    dtype = dtypes.BY_NUMBER.get(number)
+    dims = None if shape.unknown_rank else [None if d.size < 0 else d.size for d in shape.dim]
+    return {"dtype": f"unknown ({number})" if dtype is None else dtype.name, "shape": dims}
 
 
 def _ops(types: Iterable[str]) -> Description:
@@ -216,43 +271,81 @@ def _graph_def(graph: Any) -> Description:
 
 
 def _placeholder(node: Any) -> Description:
-    shape = node.attr["shape"].shape
-    dims = None if shape.unknown_rank else [None if d.size < 0 else d.size for d in shape.dim]
-    return {"dtype": dtypes.as_dtype(node.attr["dtype"].type).name, "shape": dims}
+    return _typed(node.attr["dtype"].type, node.attr["shape"].shape)
 
 
 # -- models of Keras, checkpoints ----------------------------------------------------------
 
 
 def _keras(path: str) -> Description:
-    with zipfile.ZipFile(path) as archive:
-        if "config.json" not in archive.namelist():
-            raise ValueError(f"{path} is an archive without config.json, so no model of Keras.")
-        config = json.loads(archive.read("config.json"))
-        metadata = json.loads(archive.read("metadata.json"))
-        members = {i.filename: i.file_size for i in archive.infolist()}
-    layers = config.get("config", {}).get("layers", [])
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = {i.filename: i.file_size for i in archive.infolist()}
+            config = _member(archive, members, "config.json")
+            metadata = _member(archive, members, "metadata.json")
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as e:
+        raise ValueError(f"{path} is an archive that is damaged or cut off: {e}.") from None
+    if config is None:
+        raise ValueError(f"{path} is an archive without config.json, so no model of Keras.")
     return {
         "kind": "Keras model",
         "bytes": _bytes(path),
-        "class": config.get("class_name"),
-        "name": config.get("config", {}).get("name"),
-        "written by": f"Keras {metadata.get('keras_version')}",
-        "layers": [f"{_layer_name(one)}: {one.get('class_name')}" for one in layers],
+        **_configured(config, path),
+        "written by": f"Keras {_dict(metadata, path).get('keras_version')}",
         "files": members,
     }
 
 
+def _member(archive: zipfile.ZipFile, members: Container[str], name: str) -> bytes | None:
+    return archive.read(name) if name in members else None
+
+
+def _configured(config: bytes | str, path: str) -> Description:
+    """The class, name and layers of a model. Raises ValueError for a configuration that is none."""
+    model = _dict(config, path)
+    inner = model.get("config")
+    inner = inner if isinstance(inner, dict) else {}
+    layers = [one for one in inner.get("layers") or () if isinstance(one, dict)]
+    listed = [f"{_layer_name(one)}: {one.get('class_name')}" for one in layers]
+    return {"class": model.get("class_name"), "name": inner.get("name"), "layers": listed}
+
+
+def _dict(text: bytes | str | None, path: str) -> Description:
+    """An object of JSON; {} if there is none. Raises ValueError for other text."""
+    try:
+        found = {} if text is None else json.loads(text)
+    except ValueError as e:
+        raise ValueError(f"{path}: its configuration is no JSON ({e}).") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: its configuration is no object of JSON.")
+    return found
+
+
 def _layer_name(layer: Description) -> str:
-    return str(layer.get("name") or layer.get("config", {}).get("name", ""))
+    config = layer.get("config")
+    return str(layer.get("name") or (config.get("name", "") if isinstance(config, dict) else ""))
 
 
 def _checkpoint(prefix: str) -> Description:
     return {"kind": "checkpoint", "variables": _variables(prefix)}
 
 
+def _first_format(path: str) -> ValueError:
+    return ValueError(
+        f"{path} is a checkpoint of the first format (write_version=1), which is not read. "
+        "Write it again with tf.compat.v1.train.Saver() in TensorFlow."
+    )
+
+
 def _variables(prefix: str) -> Description:
-    checkpoint = load_checkpoint(prefix)
+    state = get_checkpoint_state(prefix) if os.path.isdir(prefix) else None
+    newest = prefix if state is None else state.model_checkpoint_path
+    folder, name = os.path.split(newest)
+    if not os.path.exists(f"{newest}.index") and os.path.isdir(folder or "."):
+        files = os.listdir(folder or ".")
+        if any([f == name or f.startswith(f"{name}-00000-of-") for f in files if name]):
+            raise _first_format(newest)
+    checkpoint = load_checkpoint(newest)
     kinds = checkpoint.get_variable_to_dtype_map()
     found: Description = {
         key: {"dtype": kinds[key].name, "shape": list(shape)}
@@ -277,16 +370,16 @@ def _hdf5(path: str) -> Description:
             kind = "string" if item.dtype.kind in "OS" else item.dtype.name
             arrays[name] = {"dtype": kind, "shape": [*item.shape]}
 
-    with hdf5.File(path, "r") as file:
-        file.visititems(visit)
-        config = file.attrs.get("model_config")
-        version = file.attrs.get("keras_version")
+    try:
+        with hdf5.File(path, "r") as file:
+            file.visititems(visit)
+            config = file.attrs.get("model_config")
+            version = file.attrs.get("keras_version")
+    except (OSError, RuntimeError, ValueError, TypeError, KeyError) as e:  # as h5py has them
+        raise ValueError(f"{path} is a file of HDF5 that is damaged or cut off: {e}.") from None
     found: Description = {"kind": "HDF5", "bytes": _bytes(path)}
     if config is not None:
-        model = json.loads(config)
-        layers = model.get("config", {}).get("layers", [])
-        found |= {"class": model.get("class_name"), "name": model.get("config", {}).get("name")}
-        found["layers"] = [f"{_layer_name(one)}: {one.get('class_name')}" for one in layers]
+        found |= _configured(config, path)
     if version is not None:
         text = version.decode() if isinstance(version, bytes) else str(version)
         found["written by"] = f"Keras {text}"

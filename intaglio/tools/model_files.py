@@ -32,7 +32,9 @@ def show(arguments: Sequence[str]) -> int:
     try:
         found = described(options.path)
     except (ValueError, OSError, ImportError, OpError) as e:
-        print(f"intaglio show: {e}", file=sys.stderr)
+        text = str(e)
+        where = "" if options.path in text else f"{options.path}: "
+        print(f"intaglio show: {where}{text}", file=sys.stderr)
         return 1
     if options.json:
         print(json.dumps(found))
@@ -47,8 +49,10 @@ def _lines(value: dict[str, Any], indent: str = "") -> list[str]:
     for key, item in value.items():
         if isinstance(item, dict) and {*item} >= {"dtype", "shape"}:
             shape = "unknown rank" if item["shape"] is None else item["shape"]
+            kind = f"{item['class']} of " if "class" in item else ""
             name = f"  {item['name']}" if "name" in item else ""
-            lines.append(f"{indent}{key}: {item['dtype']} {shape}{name}".replace("None", "?"))
+            text = f"{kind}{item['dtype']} {shape}".replace("None", "?")
+            lines.append(f"{indent}{key}: {text}{name}")
         elif isinstance(item, dict):
             lines += [f"{indent}{key}:", *_lines(item, indent + "  ")]
         elif isinstance(item, list) and item and isinstance(item[0], dict):
@@ -85,11 +89,11 @@ def run_signature(arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     try:
         results = _results(options.folder, options.signature, options.inputs)
-    except (ValueError, TypeError, OSError, OpError) as e:
+        if options.output:
+            np.savez(options.output, **results)
+    except (ValueError, TypeError, OSError, ImportError, OpError) as e:
         print(f"intaglio run-signature: {e}", file=sys.stderr)
         return 1
-    if options.output:
-        np.savez(options.output, **results)
     if options.json:
         print(json.dumps({name: _listed(array) for name, array in results.items()}))
     elif not options.output:

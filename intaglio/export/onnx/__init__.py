@@ -34,7 +34,12 @@ if not TYPE_CHECKING:
 INSTALL = 'ONNX files are read and written by the package onnx, which is not installed: pip install "intaglio[onnx]"'
 
 
+def is_installed() -> bool:
+    """Whether the package onnx is there."""
+    return importlib.util.find_spec("onnx") is not None
+
+
 def check_installed() -> None:
     """Raises ImportError, with the command that installs onnx, if it is not there."""
-    if importlib.util.find_spec("onnx") is None:
+    if not is_installed():
         raise ImportError(INSTALL, name="onnx")
