@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -47,6 +48,12 @@ CONVENTION = "x86_regcallcc" if jit.MACHINE == "x86_64" else "fastcc"
 # and aborts the process.
 MAX_ARGUMENTS = 8 if jit.MACHINE == "x86_64" and jit.WIDTH < 64 else 16
 
+# The instructions of a function up to which more vectors are interleaved than two. Long functions have
+# parallelism of their own: with four vectors the functions of Bessel take as long, and twice the time to
+# compile.
+MAX_INTERLEAVED_INSTRUCTIONS = 600
+MIN_INTERLEAVED = 2
+
 
 class Functions(Complexes):
     """The builder of `scalar` rules, with a method for each of `FUNCTIONS`.
@@ -70,10 +77,11 @@ class Functions(Complexes):
         if kind.short:
             wide = self._called(function, tuple(map(self.widened, operands)))
             return self.converted(wide, kind)
-        if self.vectors > 1 and function in ITERATED:
-            return self._in_parts(function, operands, 1)
-        if self.vectors * len(operands) > MAX_ARGUMENTS:
-            return self._in_parts(function, operands, max(MAX_ARGUMENTS // len(operands), 1))
+        most = 1 if function in ITERATED else max(MAX_ARGUMENTS // len(operands), 1)
+        if min(self.vectors, most) > MIN_INTERLEAVED:
+            most = min(most, interleaved(function, kind, self.lanes, len(operands)))
+        if self.vectors > most:
+            return self._in_parts(function, operands, most)
         vector, count = self.vector(kind), self.vectors
         name = f"{function.__name__}_{kind.llvm}_{self.lanes}x{count}"
         group = f"{{ {', '.join([vector] * count)} }}"
@@ -114,3 +122,12 @@ class Functions(Complexes):
             aggregate = code.let(f"insertvalue {group} {aggregate}, {vector} {n}, {i}")
         code.do(f"ret {group} {aggregate}")
         return code
+
+
+@functools.cache
+def interleaved(function: Callable[..., Lanes], kind: Kind, lanes: int, operands: int) -> int:
+    """The number of vectors that a function takes at a time: a power of two, of which long ones take few."""
+    one = Functions(Code("one", []), lanes, 1)
+    code = one._written(function, "one", kind, one.vector(kind), operands)
+    fitting = MAX_INTERLEAVED_INSTRUCTIONS // len(code.text().splitlines())
+    return max(1 << max(fitting, 1).bit_length() - 1, MIN_INTERLEAVED)

@@ -13,7 +13,8 @@ import pytest
 
 from intaglio import tf
 from intaglio.native.llvm import jit
-from intaglio.native.vector_math.functions import FUNCTIONS
+from intaglio.native.llvm.vectors import kind_of
+from intaglio.native.vector_math.functions import FUNCTIONS, MIN_INTERLEAVED, interleaved
 from intaglio.opdef import raw
 from intaglio.ops.math.chebyshev import PiecewiseSeries
 from tests.native.vectors import compiled
@@ -131,6 +132,26 @@ def test_zero_keeps_its_sign(name, dtype):
     got = compiled(name, dtype)(np.array([0.0, -0.0], dtype))
     assert got.tolist() == [0.0, 0.0]
     assert np.signbit(got).tolist() == [False, True]
+
+
+LONG = ("bessel_k0", "erfinv", "expint", "fresnel_cos", "lgamma", "tan")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_long_functions_take_few_vectors(dtype):
+    kind, lanes = kind_of(dtype), jit.WIDTH // np.dtype(dtype).itemsize
+    taken = {n: interleaved(f, kind, lanes, 1) for n, f in FUNCTIONS.items() if n in {*LONG, "exp"}}
+    assert taken.pop("exp") >= 8 and {taken[name] for name in LONG[:-1]} == {MIN_INTERLEAVED}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", LONG)
+def test_long_functions_interleaved_have_the_same_bits(name, dtype):
+    x = np.random.default_rng(3).uniform(0.01, 0.99, 4096).astype(dtype)
+    one = compiled(name, dtype)(x)
+    assert len(np.unique(one)) > 3000
+    for vectors in (2, 3, 4, 8):
+        np.testing.assert_array_equal(one, compiled(name, dtype, vectors)(x))
 
 
 @pytest.mark.parametrize("name", NAMES)
