@@ -10,7 +10,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import resource, variant
 from intaglio.ir import resources
-from intaglio.ir.graph import Graph, SymbolicTensor
+from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.analysis.sizes import numeric
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering import list_arguments
@@ -33,30 +33,21 @@ class Program:
         self.graph = graph
         self.writes: Sequence[int] = sorted(resources.written(graph))
         self.writer = w = FunctionLowering(lowering_of, elementwise)
-        w.writes = bool(self.writes)
         body = ready(graph)
-        inputs = [self._input(w, body, i) for i in range(len(body.inputs))]
-        self.operands: Sequence[Any] = inputs  # of the body, by input number
-        extra = {p: len(body.outputs) + i for i, p in enumerate(self.writes)}
-        for index, number in extra.items():
-            inputs[index].write_to(w.argument("%outs", number))
-        for index in sorted(overwritten(body)):
-            copy_to_target(w, inputs[index])
-        w.inputs = len(inputs)
-        w.variables = {
-            v.pointer: i for i, v in enumerate(inputs) if isinstance(v, Variable) and i not in extra
-        }
-        self.results: Sequence[Any] = w.write(body, inputs, len(body.outputs), len(extra))
+        # The operands of the body, by input number, and the results.
+        self.operands: Sequence[Any]
+        self.results: Sequence[Any]
+        self.operands, self.results = _lowered(w, body, self.writes)
         # Cached values derived from variables: the index of the input, and the step that computes it.
         self.derived: Sequence[tuple[int, entry.Step]] = list(w.kept.values())
         _check_results(graph, self.results)
         module = w.compiled()
-        forms = [*_input_forms(inputs), *[s.results[0] for _, s in self.derived]]
+        forms = [*_input_forms(self.operands), *[s.results[0] for _, s in self.derived]]
         whole = entry.Entry(
             module,
             w.code.name,
             len(forms),
-            len(body.outputs) + len(extra) + 1,
+            len(body.outputs) + len(self.writes) + 1,
             shapes=[shape for shape, _ in forms],
             dtypes=[np.dtype(dtype) for _, dtype in forms],
             unlocked=w.long,
@@ -74,35 +65,6 @@ class Program:
             list(dict.fromkeys(w.random_streams)) if w.has_guards else []
         )
         self.run: Run = Wrapper(self).function()
-
-    def _input(self, w: FunctionLowering, body: Graph, number: int) -> Any:
-        value = body.inputs[number]
-        try:
-            return self._operand_of_input(w, body, value, w.argument("%ins", number), number)
-        except Unsupported as e:
-            takers = [n for n in body.nodes if any(v is value for v in n.inputs)]
-            e.node = takers[0] if takers else None
-            raise
-
-    def _operand_of_input(
-        self, w: FunctionLowering, body: Graph, value: SymbolicTensor, pointer: str, number: int
-    ) -> Any:
-        if value.dtype is resource:
-            contents = contents_of(value.spec)
-            if not shapes.known(contents.shape):
-                raise Unsupported("a variable whose shape is not known")
-            return Variable(contents, pointer)
-        dims = value.dims
-        if value.dtype is not variant and not numeric(value.dtype):
-            raise Unsupported(f"elements of type {value.dtype.name}")
-        if value.dtype is variant:
-            return list_arguments.list_argument(w, body, value, pointer, number)
-        if dims is None or None in dims:
-            raise Unsupported("a value of unknown shape")
-        operand = ArrayOperand(w.kind(value), known(dims), pointer=pointer)
-        if not operand.count:
-            operand.known = np.zeros(operand.shape, dtype_of(operand.kind))
-        return w.in_registers(w.lanes(operand), operand.shape) if operand.small else operand
 
     def forget(self) -> Run:
         """Frees the LLVM text, which running does not need; returns the program's function."""
@@ -132,6 +94,76 @@ def _input_forms(inputs: Sequence[Any]) -> list[tuple[tuple[int, ...], Any]]:
         else (v.shape, dtype_of(v.kind))
         for v in inputs
     ]
+
+
+def without_code(graph: Graph) -> list[tuple[Node, str]]:
+    """The nodes that lowering has no code for, also of branches and bodies, with the reasons.
+
+    All others are lowered as if these had code; nothing is compiled.
+    """
+    w = FunctionLowering(lowering_of, elementwise)
+    w.lacking = found = list[tuple[Node, str]]()
+    try:
+        _lowered(w, ready(graph), sorted(resources.written(graph)))
+    except Unsupported as e:  # the graph as a whole has none
+        found += [(n, str(e)) for n in graph.nodes if e.node is None or n is e.node]
+    return found
+
+
+def _lowered(
+    w: FunctionLowering, body: Graph, writes: Sequence[int]
+) -> tuple[list[Any], list[Any]]:
+    """Lowers a graph that is ready; `writes` are its inputs that are written. Gives the operands of
+    inputs, and the results.
+    """
+    w.writes = bool(writes)
+    inputs = [_input(w, body, i) for i in range(len(body.inputs))]
+    extra = {p: len(body.outputs) + i for i, p in enumerate(writes)}
+    known_variables = {i for i, v in enumerate(inputs) if isinstance(v, Variable)}
+    for index, number in extra.items():
+        if index in known_variables:
+            inputs[index].write_to(w.argument("%outs", number))
+    for index in sorted(overwritten(body) & known_variables):
+        copy_to_target(w, inputs[index])
+    w.inputs = len(inputs)
+    w.variables = {
+        v.pointer: i for i, v in enumerate(inputs) if i in known_variables and i not in extra
+    }
+    return inputs, w.write(body, inputs, len(body.outputs), len(extra))
+
+
+def _input(w: FunctionLowering, body: Graph, number: int) -> Any:
+    """The operand of an input. Raises Unsupported, with a node that takes it, if it has none."""
+    value = body.inputs[number]
+    try:
+        return _operand_of_input(w, body, value, w.argument("%ins", number), number)
+    except Unsupported as e:
+        if w.lacking is not None:
+            return w.stand_in(value, reported=False)
+        takers = [n for n in body.nodes if any(v is value for v in n.inputs)]
+        e.node = takers[0] if takers else None
+        raise
+
+
+def _operand_of_input(
+    w: FunctionLowering, body: Graph, value: SymbolicTensor, pointer: str, number: int
+) -> Any:
+    if value.dtype is resource:
+        contents = contents_of(value.spec)
+        if not shapes.known(contents.shape):
+            raise Unsupported("a variable whose shape is not known")
+        return Variable(contents, pointer)
+    dims = value.dims
+    if value.dtype is not variant and not numeric(value.dtype):
+        raise Unsupported(f"elements of type {value.dtype.name}")
+    if value.dtype is variant:
+        return list_arguments.list_argument(w, body, value, pointer, number)
+    if dims is None or None in dims:
+        raise Unsupported("a value of unknown shape")
+    operand = ArrayOperand(w.kind(value), known(dims), pointer=pointer)
+    if not operand.count:
+        operand.known = np.zeros(operand.shape, dtype_of(operand.kind))
+    return w.in_registers(w.lanes(operand), operand.shape) if operand.small else operand
 
 
 def _check_results(graph: Graph, results: Sequence[Any]) -> None:

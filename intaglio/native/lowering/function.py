@@ -34,7 +34,15 @@ from intaglio.native.llvm.vectors import (
 from intaglio.native.lowering import callbacks, variables
 from intaglio.native.lowering.freestanding import Freestanding
 from intaglio.native.lowering.memory_plan import Arena, Block
-from intaglio.native.lowering.operands import ArrayOperand, Variable, agrees, checked, constant
+from intaglio.native.lowering.operands import (
+    ArrayOperand,
+    Unknown,
+    Variable,
+    agrees,
+    checked,
+    constant,
+    known,
+)
 from intaglio.native.lowering.scopes import Note, Scope
 from intaglio.native.runtime import entry, interrupts, python_calls
 from intaglio.native.vector_math.functions import Functions
@@ -65,6 +73,9 @@ class FunctionLowering:
         self.keep: list[Any] = []
         # True if the function may fail a guard; if it may return with a Python exception set.
         self.has_guards = self.raises = False
+        # With a list, nodes without code are added to it with the reason, and the others are lowered
+        # all the same. The function is not for running then.
+        self.lacking: list[tuple[Node, str]] | None = None
         # Notes on the code of each node, and `how` the current node is computed.
         self.notes: list[Note] = []
         self.how = ""
@@ -139,7 +150,9 @@ class FunctionLowering:
                 operand.finish(self)
             except Unsupported as e:
                 e.node = value.node
-                raise
+                if self.lacking is None:
+                    raise
+                self.lacking.append((value.node, str(e)))
         code.do("ret void")
         return results
 
@@ -255,28 +268,70 @@ class FunctionLowering:
         outer, self._temporary = self._temporary, []
         self.freestanding.node = node
         self.how, note_index = "", len(self.notes)
-        results = self._folded(node, inputs)
-        if results is None:
-            rule = self._lowering_of(node.op) or self._otherwise
-            try:
-                checked(rule, node.op.name, inputs)
-                results = rule(self, node, inputs)
-                self._check_results(node, results)
-            except Unsupported as e:
-                e.node = node  # in the end the outermost
-                # In the outermost graph a region of its own in Python costs less.
-                if len(self.scopes) == 1 or self.alone or not callbacks.possible(node, inputs):
-                    raise
-                results = self._called_back(node, inputs)
-            except OpError as e:  # the kernel raises the error when the node runs
-                raise Unsupported.at(node, f"{node.op.name} that fails") from e
-            except Exception as e:  # an error of the rule
-                raise Failed(node) from e
-            self.notes.insert(note_index, Note(len(self.scopes) - 1, node, self.how))
+        found = len(self.lacking or ())
+        try:
+            results = self._folded(node, inputs)
+            if results is None:
+                results = self._by_rule(node, inputs)
+                self.notes.insert(note_index, Note(len(self.scopes) - 1, node, self.how))
+        except Unsupported as e:
+            if self.lacking is None:
+                raise
+            results = self._stand_ins(node, inputs, str(e), found)
         for block in self._temporary:
             self.arena.release(block)
         self._temporary = outer
         scope.define(node, inputs, results)
+
+    def _by_rule(self, node: Node, inputs: list[Value]) -> Sequence[Value]:
+        """The node's results by the rule of its op. Raises Unsupported if it has no code."""
+        rule = self._lowering_of(node.op) or self._otherwise
+        depth = len(self.scopes)
+        try:
+            checked(rule, node.op.name, inputs)
+            results = rule(self, node, inputs)
+            self._check_results(node, results)
+        except Unsupported as e:
+            del self.scopes[depth:]
+            e.node = node  # in the end the outermost
+            # In the outermost graph a region of its own in Python costs less.
+            is_nested = depth > 1 and not (self.alone or FREESTANDING)
+            if not is_nested or not callbacks.possible(node, inputs):
+                raise
+            return self._called_back(node, inputs)
+        except OpError as e:  # the kernel raises the error when the node runs
+            raise Unsupported.at(node, f"{node.op.name} that fails") from e
+        except Exception as e:  # an error of the rule
+            raise Failed(node) from e
+        return results
+
+    def _stand_ins(
+        self, node: Node, inputs: Sequence[Value], reason: str, found: int
+    ) -> list[Value]:
+        """Operands for the results of a node without code, which is added to `lacking`.
+
+        It is not if others are the reason: a node that an operand comes from, or one in a graph of it,
+        of which `found` were known before.
+        """
+        others = any([isinstance(h, Unknown) and h.reported for h in inputs])
+        is_reason = not others and node.op is not raw.Const
+        if self.lacking is not None and len(self.lacking) == found and is_reason:
+            self.lacking.append((node, reason))
+        return [self.stand_in(v, node.op is not raw.Const) for v in node.outputs]
+
+    def stand_in(self, value: SymbolicTensor, reported: bool) -> Value:
+        """Memory for a value that nothing is written to; Unknown where a dtype or shape has none."""
+        if not numeric(value.dtype):
+            return Unknown(f"elements of type {value.dtype.name}", reported)
+        if value.dims is None or None in value.dims:
+            return Unknown("a value of unknown shape", reported)
+        operand = ArrayOperand(self.kind(value), known(value.dims))
+        if not operand.count:
+            operand.known = np.zeros(operand.shape, value.dtype.numpy)
+            return operand
+        operand.pointer, block = self.allocate_bytes(operand.bytes)
+        operand.blocks = (block,)
+        return self.in_registers(self.lanes(operand), operand.shape) if operand.small else operand
 
     def _check_results(self, node: Node, results: Sequence[Value]) -> None:
         """Raises TypeError if a rule returns other operands than the node declares."""

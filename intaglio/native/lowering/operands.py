@@ -33,6 +33,27 @@ class Operand:
         raise Unsupported(f"branches that give {self.words}")
 
 
+class Unknown(Operand):
+    """A value that is in no memory, where all nodes without code are searched for.
+
+    `reported` is True if it is the result of a node that was found, not a constant or an argument.
+    """
+
+    __slots__ = ("reported", "words")
+
+    def __init__(self, words: str, reported: bool) -> None:
+        self.words = words
+        self.reported = reported
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """None: it is in no memory."""
+        return ()
+
+    def finish(self, w: Any) -> None:
+        """Nothing: the function does not run."""
+
+
 class ArrayOperand(Operand):
     """A value of a known shape: `known` as an array, in `lanes`, or at a `pointer`.
 
