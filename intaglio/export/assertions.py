@@ -25,6 +25,8 @@ POSITION_OUT_OF_RANGE = "pos out of range for a string"
 NO_NUMBER = "a text is no number of the dtype"
 TOO_MANY_DIGITS = "a float has more decimal digits than the library writes"
 NO_CODE_POINT = "a text is not UTF-8"
+TOO_MANY_STEPS = "a length is greater than the number of steps"
+FEWER_PATHS = "Less leaves in the beam search than requested"
 SINGULAR = "the matrix is singular"
 
 

@@ -1,4 +1,4 @@
-"""Branches whose graphs are written again, with other inputs and outputs."""
+"""Branches and loops whose graphs are written again, with other inputs and outputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Rewriter, derived
 from intaglio.opdef import raw
 from intaglio.opdef.spec import Spec
-from intaglio.optimize.partial_evaluation import with_graphs
+from intaglio.optimize.partial_evaluation import graphs_of, with_graphs
 
 
 def placeholder(new: Rewriter, dtype: DType, dims: Sequence[int]) -> SymbolicTensor:
@@ -36,8 +36,25 @@ def with_bodies(
     new: Rewriter, node: Node, inputs: Sequence[Any], bodies: Sequence[Graph]
 ) -> Sequence[SymbolicTensor]:
     """The outputs of a branch with other graphs; the first of its inputs chooses among them."""
-    outputs = bodies[0].outputs
-    attrs = with_graphs(node, bodies)
+    return _copied(new, node, inputs, bodies, bodies[0].outputs)
+
+
+def with_iterations(
+    new: Rewriter, node: Node, inputs: Sequence[Any], cond: Graph, body: Graph
+) -> Sequence[SymbolicTensor]:
+    """The outputs of a loop with another condition and another body."""
+    graphs = [{"cond": cond, "body": body}[name] for name, _ in graphs_of(node)]
+    return _copied(new, node, inputs, graphs, body.outputs)
+
+
+def _copied(
+    new: Rewriter,
+    node: Node,
+    inputs: Sequence[Any],
+    graphs: Sequence[Graph],
+    outputs: Sequence[SymbolicTensor],
+) -> Sequence[SymbolicTensor]:
+    attrs = with_graphs(node, graphs)
     types = {
         "output_shapes": (),
         "Tin": tuple([v.dtype for v in inputs[1:]]),

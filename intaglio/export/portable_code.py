@@ -8,7 +8,7 @@ from typing import Any
 from intaglio.base import shapes
 from intaglio.export import loop_rules, portable_rules
 from intaglio.export.portable_rules import Rule
-from intaglio.export.rules import NoRule, Refusals, Rules
+from intaglio.export.rules import NodeName, NoRule, Refusals, Rules, name_of
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.prune import prune
 from intaglio.ir.rewrite import Rewriter, map_attached
@@ -16,16 +16,20 @@ from intaglio.native.regions import obstacle
 from intaglio.optimize.kernel_expressions import by_kernel, expressed, may_be_expressed
 
 
-def with_portable_code(graph: Graph, refusals: Refusals, lacking: Container[int] = ()) -> Graph:
+def with_portable_code(
+    graph: Graph, refusals: Refusals, lacking: Container[NodeName] = ()
+) -> Graph:
     """The graph with such nodes replaced, also in graphs inside; the same one if there are none.
 
-    `lacking` are the ids of nodes that turned out to have no code. Why others stay is added to `refusals`.
+    `lacking` are nodes that turned out to have no code. Why others stay is added to `refusals`.
     """
-    graph = map_attached(graph, lambda node, attribute, inner: with_portable_code(inner, refusals))
+    graph = map_attached(
+        graph, lambda node, attribute, inner: with_portable_code(inner, refusals, lacking)
+    )
     new = Rewriter(graph)
     for node in graph.nodes:
         current = new.copy(node)
-        fits = may_be_expressed(current) and (id(node) in lacking or _lacks_code(current))
+        fits = may_be_expressed(current) and (name_of(node) in lacking or _lacks_code(current))
         found = _expression(new, current, refusals) if fits else None
         if found is None:
             new.keep(node, current)
@@ -43,7 +47,7 @@ def _expression(new: Rewriter, node: Node, refusals: Refusals) -> list[SymbolicT
             return rules.apply(node, node.inputs)
         except NoRule as e:
             if str(e):
-                refusals[node.op.name, node.traced_name] = str(e)
+                refusals[name_of(node)] = str(e)
             raise
 
     return (

@@ -232,7 +232,7 @@ def _cumulative_product(node: Node, inputs: Sequence[SymbolicTensor]) -> list[An
     """Products of neighbours, of twice as many in every step."""
     value, dims = inputs[0], _sizes(inputs[0])
     if not dims:
-        raise NoRule
+        raise NoRule("a scalar has no products along an axis")
     axis = int(np.asarray(_known(inputs[1]))) % len(dims)
     last = np.array([axis], np.int32)
     if node.attrs["reverse"]:
@@ -359,7 +359,7 @@ def _diagonal(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     matrix, dims, outs = inputs[0], _sizes(inputs[0]), _sizes(node.outputs[0])
     band = np.asarray(_known(inputs[1])).reshape(-1) if len(inputs) > 1 else np.zeros(1, np.int32)
     if len({*band.tolist()}) != 1 or len(outs) != len(dims) - 1 or not outs[-1]:
-        raise NoRule
+        raise NoRule("several diagonals, or none; take them one by one, k=0, k=1")
     offset, columns = int(band[0]), dims[-1]
     begin = offset if offset >= 0 else -offset * columns
     flat = raw.Reshape(matrix, np.array([*dims[:-2], dims[-2] * columns], np.int32))
@@ -384,7 +384,9 @@ def _diagonal_matrix(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     count = _sizes(value)[-1]
     band = np.asarray(_known(inputs[1])).reshape(-1) if len(inputs) > 1 else np.zeros(1, np.int32)
     if any(band) or outs[-2:] != (count, count):
-        raise NoRule
+        raise NoRule(
+            "it is another diagonal than the main one of a square matrix; pad the vector instead"
+        )
     other = inputs[4] if len(inputs) > 4 else np.zeros((), value.dtype.numpy)
     main = np.eye(count, dtype=bool)
     return [raw.SelectV2(main, raw.ExpandDims(value, np.int32(-1)), other)]
@@ -539,7 +541,9 @@ def _narrowed(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     """
     (value,), wide = inputs, node.outputs[0].dtype
     if value.dtype is not float64 or not wide.is_floating or wide.size != 2:
-        raise NoRule
+        raise NoRule(
+            f"it has no code from {value.dtype.name} to {wide.name}; cast to float32 between them"
+        )
     single = raw.Cast(value, DstT=float32)
     bits, back = raw.Bitcast(single, type=int32), raw.Cast(single, DstT=float64)
     one = np.int32(1)
@@ -602,7 +606,9 @@ def _reversed(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     dims = _sizes(value)
     batch, axis = node.attrs["batch_dim"] % len(dims), node.attrs["seq_dim"] % len(dims)
     if batch == axis or not math.prod(dims):
-        raise NoRule
+        raise NoRule(
+            "there are no elements, or the sequences are along the batch; tf.reverse instead"
+        )
     order = [batch, axis, *[i for i in range(len(dims)) if i not in (batch, axis)]]
     moved = raw.Transpose(value, np.array(order, np.int32))
     length = raw.ExpandDims(raw.Cast(lengths, DstT=int64), np.int32(1))
@@ -611,3 +617,31 @@ def _reversed(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     indices = raw.SelectV2(raw.Less(places, length), opposite, places)
     gathered = raw.GatherV2(moved, indices, np.int32(1), batch_dims=1)
     return [raw.Transpose(gathered, np.argsort(order).astype(np.int32))]
+
+
+# -- windows of images ---------------------------------------------------------------------------------
+
+
+@OPS.of(late.ExtractGlimpse, late.ExtractGlimpseV2)
+def _glimpses(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
+    """Noise outside of the images: there a window of ones has zeros."""
+    images, attrs = inputs[0], node.attrs
+    kind, dims = attrs["noise"], _sizes(images)
+    if kind == "zero" and not attrs["uniform_noise"]:
+        raise NoRule("")  # its kernel has an expression
+    if not math.prod(dims) or kind not in ("uniform", "gaussian"):
+        raise NoRule("there are no elements, or no such noise; write noise='uniform'")
+    plain: dict[str, Any] = {**attrs, "noise": "zero", "uniform_noise": False}
+    seen = node.op(*inputs, **plain)
+    # Ones that are computed: an expression of a kernel cannot take elements of a constant at data.
+    ones = raw.Cast(raw.LogicalOr(raw.Equal(images, images), raw.IsNan(images)), DstT=float32)
+    inside = raw.Greater(node.op(ones, *inputs[1:], **plain), np.float32(0))
+    axes, shape = np.arange(4, dtype=np.int32), np.array(_sizes(node.outputs[0]), np.int32)
+    if kind == "uniform":
+        least, most = raw.Min(images, axes), raw.Max(images, axes)
+        scale, drawn = raw.Sub(most, least), raw.RandomUniform(shape, dtype=float32)
+    else:
+        least = raw.Mean(images, axes)
+        scale = raw.Sqrt(raw.Mean(raw.SquaredDifference(images, least), axes))
+        drawn = raw.RandomStandardNormal(shape, dtype=float32)
+    return [raw.SelectV2(inside, seen, raw.AddV2(raw.Mul(drawn, scale), least))]

@@ -13,7 +13,7 @@ from intaglio.base.dtypes import FLOATING, DType, bool_, float32, float64, int32
 from intaglio.export import assertions
 from intaglio.export.assertions import asserted
 from intaglio.export.loop_rules import loops, suppressed
-from intaglio.export.rules import NoRule, Rules
+from intaglio.export.rules import Rules, refused
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.native.analysis.list_elements import element_within
 from intaglio.opdef import late, raw
@@ -61,7 +61,7 @@ def where(x: Any) -> Rows:
     dims = tuple([d for d in x.dims or () if d is not None])
     size, rank = int(np.prod(dims)), len(dims)
     if not size or not rank:
-        raise NoRule
+        raise refused("it is a scalar, or has no elements", "tf.cond")
     mask = x if x.dtype is bool_ else raw.NotEqual(x, np.zeros((), x.dtype.numpy))
     inputs = [mask, np.array(dims, np.int64)]
     outputs = [(int64, (size, rank)), (int64, (1,))]
@@ -98,7 +98,10 @@ def distinct(node: Node, x: Any, number: Any) -> Sequence[Any]:
     """The distinct elements of the first ones of a vector, so many; which each is, and how often there are."""
     size, index = int(np.prod(x.dims or ())), node.outputs[1].dtype
     if not 0 < size <= MAX_UNIQUE or x.dtype in FLOATING[:2] or not _has_elements(x):
-        raise NoRule
+        raise refused(
+            f"distinct elements are found among up to {MAX_UNIQUE} numbers of 8 to 64 bits",
+            "tf.sort, and compare neighbours",
+        )
     outputs = [(x.dtype, (size,)), (index, (size,)), (index, (size,)), (int64, (1,))]
     values, positions, counts, found = loops("selection:unique", [x, number], outputs, [], size)
     count = Count(found, size)
@@ -130,7 +133,7 @@ def _numbers(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     start, limit, delta = inputs
     kind = node.outputs[0].dtype
     if kind not in (*FLOATING[2:], int32, int64):
-        raise NoRule("a range of other numbers")
+        raise refused("numbers are float32, float64, int32 or int64", "tf.cast of a range of these")
     wide: DType = float64 if kind.is_floating else int64
     begin, end, step = (raw.Cast(v, DstT=wide) for v in (start, limit, delta))
     zero = np.zeros((), wide.numpy)
@@ -164,6 +167,55 @@ def counted(number: Any, most: int | None, limit: int = MAX_UNKNOWN) -> Count:
     return Count(raw.Reshape(number, np.array([1], np.int32)), most)
 
 
+# -- sequences of labels --------------------------------------------------------------------------
+
+
+@SOURCES.of(late.CTCBeamSearchDecoder)
+def _decoded(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
+    """Each path as a sparse matrix of labels."""
+    x, steps = inputs
+    time, batch, classes = x.dims
+    attrs, kind = node.attrs, x.dtype
+    width, paths = attrs["beam_width"], attrs["top_paths"]
+    if not time * batch * classes or steps.dims != (batch,) or paths > width:
+        raise refused("there are no elements, or more paths than beams", "a larger beam_width")
+    asserted(raw.LessEqual(steps, np.int32(time)), assertions.TOO_MANY_STEPS)
+    others, nodes = width * (classes - 1), 1 + time * width
+    outputs = [
+        (int64, (batch, paths, time)), (int64, (batch, paths)), (float64, (batch, paths))
+    ]  # fmt: skip
+    owned: list[tuple[DType, int]] = [(int64, width), (float64, width), (float64, width)] * 2
+    owned += [(float64, width), (float64, max(others, 1)), (int64, width), (int64, width)]
+    owned += [(int64, width + others), (int64, nodes), (int64, nodes)]
+    flat = raw.Reshape(x, np.array([time * batch, classes], np.int32))
+    logs = raw.Cast(raw.LogSoftmax(flat), DstT=float64)
+    integers = time, batch, classes, width, paths, attrs["merge_repeated"]
+    found = loops(
+        "beam_search:decode",
+        [logs, steps],
+        outputs,
+        owned,
+        *integers,
+        refusal=assertions.FEWER_PATHS,
+    )
+    labels, lengths, scores = found
+    indices: list[Any] = []
+    values: list[Any] = []
+    sizes: list[Any] = []
+    for path in range(paths):
+        length = raw.Reshape(
+            raw.GatherV2(lengths, np.array([path], np.int32), np.int32(1)),
+            np.array([batch, 1], np.int32),
+        )
+        own = raw.GatherV2(labels, np.int32(path), np.int32(1))
+        places = where(raw.Less(np.arange(time, dtype=np.int64), length))
+        indices.append(places)
+        values.append(places._replace(array=raw.GatherNd(own, places.array)))
+        longest = raw.Max(length, np.array([0, 1], np.int32))
+        sizes.append(raw.Pack([np.int64(batch), longest]))
+    return [*indices, *values, *sizes, raw.Cast(scores, DstT=kind)]
+
+
 # -- segments -------------------------------------------------------------------------------------
 
 
@@ -175,7 +227,7 @@ def _segments(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     data, ids = inputs
     kind, op = data.dtype, node.op
     if not ids.dims[0] or 0 in data.dims:
-        raise NoRule("there are no elements")
+        raise refused("there are no elements", "tf.zeros")
     wide, one = raw.Cast(ids, DstT=int64), np.array([1], np.int32)
     first = raw.Slice(wide, np.zeros(1, np.int32), one)
     last = raw.Slice(wide, np.array([ids.dims[0] - 1], np.int32), one)
@@ -229,7 +281,10 @@ def _joined_elements(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
 def _stacked(node: Node, handle: Any) -> Rows:
     kind, dims = node.outputs[0].dtype, element_within(node.inputs[0])
     if not shapes.known(dims) or 0 in dims or not kind.is_numpy_compatible:
-        raise NoRule("the shape of the elements of a list is not known, or they have no numbers")
+        raise refused(
+            "the shape of its elements is not known, or they are no numbers",
+            "give the TensorArray an element_shape",
+        )
     most = max(min(MAX_UNKNOWN, MAX_BYTES // (math.prod(dims) * kind.size)), 1)
     count = counted(raw.Cast(raw.TensorListLength(handle), DstT=int64), None, most)
     whole = raw.TensorListResize(handle, np.int32(most))
@@ -240,16 +295,28 @@ def _stacked(node: Node, handle: Any) -> Rows:
 
 @SOURCES.of(raw.Fill)
 def _filled(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
-    """A vector of one element as often as data says."""
+    """One element as often as data says, along one dimension."""
     dims, element = inputs
-    if dims.dims != (1,) or not element.dtype.is_numpy_compatible:
-        raise NoRule("a fill of several dimensions that are data")
-    number = raw.Cast(dims, DstT=int64)
-    asserted(raw.GreaterEqual(number, np.int64(0)), assertions.NEGATIVE_SIZE)
-    bounds = bounds_of(dims)
-    whole = raw.Reshape(number, np.zeros(0, np.int32))
-    count = counted(whole, None if bounds is None else max(int(bounds.high), 0))
-    return [Rows(raw.Fill(np.array([count.most], np.int32), element), count)]
+    axis, number = 0, dims
+    fixed: list[int] = []
+    if dims.dims != (1,):
+        parts = dims.node.inputs if dims.node.op is raw.Pack else []
+        data = [i for i, part in enumerate(parts) if part.node.op is not raw.Const]
+        if len(data) != 1:
+            raise refused(
+                "several of its dimensions are data", "fill one after the other, and multiply"
+            )
+        axis, number = data[0], parts[data[0]]
+        fixed = [int(part.node.attrs["value"]) for i, part in enumerate(parts) if i != axis]
+    if 0 in fixed or not element.dtype.is_numpy_compatible:
+        raise refused("there are no elements, or elements that are no numbers", "tf.zeros")
+    bounds = bounds_of(number)
+    whole = raw.Reshape(raw.Cast(number, DstT=int64), np.zeros(0, np.int32))
+    asserted(raw.GreaterEqual(whole, np.int64(0)), assertions.NEGATIVE_SIZE)
+    limit = max(min(MAX_UNKNOWN, MAX_BYTES // (math.prod(fixed) * element.dtype.size)), 1)
+    count = counted(whole, None if bounds is None else max(int(bounds.high), 0), limit)
+    shape = np.array([*fixed[:axis], count.most, *fixed[axis:]], np.int32)
+    return [Rows(raw.Fill(shape, element), count, axis)]
 
 
 @SOURCES.of(late.RaggedTensorToTensor)
@@ -261,15 +328,15 @@ def padded(node: Node, inputs: Sequence[Any], length: Count) -> Sequence[Any]:
     """The rows of a ragged tensor of one level, as long as the longest; `length` is that of all values."""
     shape, values, default, *partitions = inputs
     if [*node.attrs["row_partition_types"]] != ["ROW_SPLITS"] or shape.node.op is not raw.Const:
-        raise NoRule("it has several levels, or a shape that is data")
+        raise refused("it has several levels, or a shape that is data", "a constant shape")
     wanted = np.asarray(shape.node.attrs["value"]).reshape(-1).tolist()
     wanted = wanted if shape.dims else [-1] * (len(values.dims) + 1)
     (splits,) = partitions
     rows = splits.dims[0] - 1
     if wanted[0] not in (-1, rows) or [w for w in wanted[2:] if w >= 0] or not rows:
-        raise NoRule("it has another number of rows than the ragged tensor")
+        raise refused("it has another number of rows than the ragged tensor", "a shape of None, n")
     if not values.dims[0]:
-        raise NoRule("there are no elements")
+        raise refused("there are no elements", "tf.zeros")
     ends = raw.Cast(splits, DstT=int64)
     starts = raw.Slice(ends, np.zeros(1, np.int32), np.array([rows], np.int32))
     ends = raw.Slice(ends, np.ones(1, np.int32), np.array([rows], np.int32))

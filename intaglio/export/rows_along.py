@@ -12,11 +12,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from intaglio.base import shapes
-from intaglio.base.dtypes import float32, int64
-from intaglio.export import assertions
+from intaglio.base.dtypes import float32, int32, int64
+from intaglio.export import assertions, row_slices
 from intaglio.export.assertions import asserted
+from intaglio.export.row_slices import constant
 from intaglio.export.row_sources import SOURCES, Count, Rows, distinct, padded
-from intaglio.export.rules import NoRule, Rules
+from intaglio.export.rules import Rules, refused
 from intaglio.ir.graph import Node, SymbolicTensor
 from intaglio.opdef import late, raw
 
@@ -45,12 +46,6 @@ Along = Callable[["Writer", Node, Sequence[Any], Sequence[Open | None]], Sequenc
 ALONG: Rules[Along] = Rules()
 
 
-def constant(value: Any) -> np.ndarray:
-    if value.node.op is not raw.Const:
-        raise NoRule
-    return value.node.attrs["value"]
-
-
 def filled(value: Rows, element: Any) -> Any:
     """The array with an element where there are no more rows."""
     dims, axis = value.array.dims, value.axis
@@ -77,8 +72,13 @@ def _single_rows(found: Sequence[Open | None]) -> Rows:
     """The first operand, if it alone is one of rows. Raises NoRule."""
     first, *others = found
     if not isinstance(first, Rows) or any(others):
-        raise NoRule
+        raise refused("several of its operands have as many rows as data says")
     return first
+
+
+def _rows_and_sizes(found: Sequence[Open | None]) -> Rows:
+    """The first operand, if others are none of rows. Raises NoRule."""
+    return _single_rows([found[0], *[f for f in found[1:] if isinstance(f, Rows)]])
 
 
 def reduced(
@@ -90,14 +90,14 @@ def reduced(
     if not kind.is_numpy_compatible or (
         kind.is_complex and node.op.reduces in ("maximum", "minimum")
     ):
-        raise NoRule
+        raise refused("it compares complex numbers, or elements that are no numbers")
     axes, keep = inputs[1], node.attrs["keep_dims"]
     element = np.asarray(_NEUTRAL[node.op.reduces](kind), kind.numpy)
     array = filled(value, element)
     if node.op.reduces != "mean":
         return [node.op(array, axes, keep_dims=keep)]
     if kind.is_integer:
-        raise NoRule("a mean of integers")
+        raise refused("a mean of integers", "tf.reduce_sum(x) // tf.size(x)")
     rank = len(array.dims)
     along = [int(a) % max(rank, 1) for a in np.asarray(constant(axes)).reshape(-1)]
     others = math.prod([array.dims[a] for a in along if a != value.axis]) * value.group
@@ -116,7 +116,7 @@ def _position(
     value = _single_rows(found)
     kind = value.array.dtype
     if kind.is_complex or kind.is_bool:
-        raise NoRule
+        raise refused("it compares complex numbers or bools", "cast them to int32 or float32")
     some = raw.All(raw.Greater(value.length.number, np.int64(0)), np.zeros(1, np.int32))
     asserted(some, assertions.NO_ELEMENTS, node.op.name)
     what = "maximum" if node.op is raw.ArgMax else "minimum"
@@ -132,14 +132,12 @@ def _taken(
     params, indices, axis = found
     at = int(constant(inputs[2]))
     if not isinstance(params, Rows) or axis is not None or node.attrs["batch_dims"]:
-        raise NoRule
+        raise refused("it gathers batches, or along an axis that is data", "tf.gather_nd")
     if params.group != 1 or at % len(params.array.dims) != params.axis or not params.length.most:
-        raise NoRule
+        raise refused("it gathers from rows of several elements each", "tf.reshape to one a row")
     places = inputs[1]
     if isinstance(indices, Rows):
         places = filled(indices, np.zeros((), places.dtype.numpy))
-    elif indices is not None:
-        raise NoRule
     wide = raw.Cast(places, DstT=int64)
     number = raw.Reshape(params.length.number, np.zeros(0, np.int32))
     inside = raw.LogicalAnd(raw.GreaterEqual(wide, np.int64(0)), raw.Less(wide, number))
@@ -174,7 +172,7 @@ def _reversed(
     value = _single_rows(found)
     axes = [int(a) % len(value.array.dims) for a in np.asarray(constant(inputs[1])).reshape(-1)]
     if value.group != 1 or not value.length.most:
-        raise NoRule
+        raise refused("it reverses rows of several elements each", "tf.reshape to one a row")
     places = raw.Sub(value.length.number, np.arange(1, value.length.most + 1, dtype=np.int64))
     places = raw.Maximum(places, np.int64(0))
     array = raw.GatherV2(value.array, places, np.int32(value.axis))
@@ -190,7 +188,7 @@ def _greatest(
     value, wanted = found
     kind = inputs[0].dtype
     if not isinstance(value, Rows) or value.axis != len(value.array.dims) - 1 or value.group != 1:
-        raise NoRule
+        raise refused("it sorts other dimensions than that of rows", "tf.transpose")
     last = kind.min if kind.is_integer else np.nan  # which are behind all others, NaN as well
     array = filled(value, np.asarray(last, kind.numpy))
     if isinstance(wanted, Size) and int(wanted.most) == value.length.most == wanted.length.most:
@@ -198,7 +196,7 @@ def _greatest(
         results = writer.at_most(node, [array, most], [None, None])
         return [value._replace(array=r) for r in results]
     if wanted is not None:
-        raise NoRule
+        raise refused("k is data", "a constant, or the number of rows")
     enough = raw.GreaterEqual(value.length.number, np.int64(constant(inputs[1])))
     asserted(enough, assertions.FEWER_THAN_K)
     return writer.at_most(node, [array, inputs[1]], [None, None])
@@ -234,11 +232,11 @@ def _joined(
     at = int(constant(axis)) % max(rank, 1)
     parts: list[Rows] = []
     for value, open_ in zip(values, found, strict=False):
-        if isinstance(open_, Size):
-            raise NoRule
-        part = open_ or Rows(value, Count(np.array([value.dims[at]], np.int64), value.dims[at]), at)
+        part = open_
+        if not isinstance(part, Rows):
+            part = Rows(value, Count(np.array([value.dims[at]], np.int64), value.dims[at]), at)
         if part.axis != at or part.group != 1:
-            raise NoRule
+            raise refused("it joins rows of several elements each", "tf.reshape to one a row")
         parts.append(part)
     most = sum(p.length.most for p in parts)
     places: Any = np.arange(most, dtype=np.int64)
@@ -262,12 +260,16 @@ def _multiplied(
     """A product that sums over rows of both operands: those beyond the last one are zero."""
     one, other = found
     if not isinstance(one, Rows) or not isinstance(other, Rows) or one.length is not other.length:
-        raise NoRule
+        raise refused(
+            "a product of unlike selections", "select once, and gather by the same indices"
+        )
     names = ("transpose_a", "transpose_b") if node.op is raw.MatMul else ("adj_x", "adj_y")
     first, second = (bool(node.attrs[name]) for name in names)
     summed = [len(one.array.dims) - 1 - first, len(other.array.dims) - 2 + second]
     if [one.axis, other.axis] != summed:
-        raise NoRule("a product with rows in both dimensions")
+        raise refused(
+            "a product that sums over another dimension than that of rows", "tf.transpose"
+        )
     arrays = [filled(v, np.zeros((), v.array.dtype.numpy)) for v in (one, other)]
     return writer.at_most(node, arrays, [None, None])
 
@@ -279,7 +281,7 @@ def _sparse(
     """Elements beyond the last one are zeros in the first place."""
     indices, values, *others = found
     if not isinstance(indices, Rows) or not isinstance(values, Rows) or any(others):
-        raise NoRule
+        raise refused("its indices or values are not those of one selection", "tf.sparse.to_dense")
     arrays = [filled(v, np.zeros((), v.array.dtype.numpy)) for v in (indices, values)]
     return writer.at_most(node, [*arrays, *inputs[2:]], [None] * len(inputs))
 
@@ -291,9 +293,9 @@ def _padded(
     """Rows of a ragged tensor whose values are rows."""
     shape, values, default, *partitions = found
     if not isinstance(values, Rows) or shape or default or any(partitions):
-        raise NoRule
+        raise refused("a shape or a partition is data as well")
     if values.axis or values.group != 1:
-        raise NoRule
+        raise refused("it is made of rows of several elements each", "tf.reshape to one a row")
     return padded(node, [inputs[0], values.array, *inputs[2:]], values.length)
 
 
@@ -317,43 +319,28 @@ def _numbered(
 def _sliced(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
-    """Rows from one number to another, by a step of 1, or one of them; negative ones count from the end."""
+    """Rows from one number to another, which may be sizes, or one of them."""
+    return [row_slices.strided(node, _rows_and_sizes(found), *inputs[1:])]
+
+
+@ALONG.of(raw.Slice)
+def _cut(
+    writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
+) -> Sequence[Any]:
+    return [row_slices.cut(_rows_and_sizes(found), *inputs[1:])]
+
+
+@ALONG.of(raw.TensorListFromTensor)
+def _listed(
+    writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
+) -> Sequence[Any]:
+    """As many elements as there are rows."""
     value = _single_rows(found)
-    attrs, rank = node.attrs, len(value.array.dims)
-    begin, end, step = (np.asarray(constant(v)).tolist() for v in inputs[1:])
-    masks = [attrs[n] for n in ("ellipsis_mask", "new_axis_mask")]
-    if value.axis or value.group != 1 or any(masks) or step[0] != 1 or not value.length.most:
-        raise NoRule
-    zero, number = np.zeros(1, np.int64), value.length.number
-
-    def place(index: int) -> Any:
-        wide = np.array([index], np.int64)
-        return wide if index >= 0 else raw.AddV2(number, wide)
-
-    first = zero if attrs["begin_mask"] & 1 else place(begin[0])
-    last = number if attrs["end_mask"] & 1 else place(end[0])
-    is_one = bool(attrs["shrink_axis_mask"] & 1)
-    if is_one:
-        inside = raw.LogicalAnd(raw.GreaterEqual(first, zero), raw.Less(first, number))
-        asserted(inside, assertions.SLICE_OUT_OF_BOUNDS)
-        first = raw.Maximum(raw.Minimum(first, np.int64(value.length.most - 1)), zero)
-        array = raw.GatherV2(value.array, first, np.int32(0))
-        count = Count(np.ones(1, np.int64), 1)
-    else:
-        first = raw.Minimum(raw.Maximum(first, zero), number)
-        last = raw.Minimum(raw.Maximum(last, first), number)
-        count = Count(raw.Sub(last, first), value.length.most)
-        places = raw.AddV2(first, np.arange(value.length.most, dtype=np.int64))
-        places = raw.Minimum(places, np.int64(value.length.most - 1))
-        array = raw.GatherV2(value.array, places, np.int32(0))
-    rest = [begin, end, step]
-    if len(begin) > 1 and rank > 1:  # the other dimensions
-        others = [np.array([0, *r[1:]], np.int32) for r in rest[:2]]
-        array = raw.StridedSlice(
-            array, *others, np.array(step, np.int32), begin_mask=attrs["begin_mask"] | 1,
-            end_mask=attrs["end_mask"] | 1, shrink_axis_mask=attrs["shrink_axis_mask"] & ~1,
-        )  # fmt: skip
-    return [raw.Squeeze(array, axis=[0])] if is_one else [Rows(array, count)]
+    if value.axis or value.group != 1:
+        raise refused("elements are no rows of one dimension", "tf.transpose, or tf.reshape")
+    (whole,) = writer.at_most(node, [value.array, inputs[1]], [None, None])
+    number = raw.Reshape(raw.Cast(value.length.number, DstT=int32), np.zeros(0, np.int32))
+    return [raw.TensorListResize(whole, number)]
 
 
 # -- at rows -------------------------------------------------------------------------------------------------
@@ -379,9 +366,13 @@ def _without_spare_row(value: Any, count: int) -> Any:
 def _same_rows(one: Rows, other: Open) -> None:
     """An error of the library where there are not as many rows of the one as of the other. Raises NoRule."""
     if not isinstance(other, Rows) or other.axis or other.group != 1:
-        raise NoRule
+        raise refused(
+            "its operands are of unlike selections", "select once, and gather by the same indices"
+        )
     if one.length.most != other.length.most:
-        raise NoRule
+        raise refused(
+            "its operands are of unlike selections", "select once, and gather by the same indices"
+        )
     if one.length.number is not other.length.number:
         asserted(raw.Equal(one.length.number, other.length.number), assertions.INCOMPATIBLE_SHAPES)
 
@@ -393,9 +384,9 @@ def _scattered(
     """Updates at indices that are rows."""
     target, indices, updates = found
     if target is not None or not isinstance(indices, Rows) or not inputs[0].dims or indices.axis:
-        raise NoRule
+        raise refused("the tensor that is changed has as many rows as data says")
     if indices.group != 1:
-        raise NoRule
+        raise refused("its indices are of rows of several elements each", "tf.reshape to one a row")
     if updates is not None:
         _same_rows(indices, updates)
     value, count = _with_spare_row(inputs[0])
@@ -406,6 +397,52 @@ def _scattered(
     return [_without_spare_row(result, count)]
 
 
+@ALONG.of(raw.ScatterNd)
+def _placed(
+    writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
+) -> Sequence[Any]:
+    """Sums of updates at indices that are rows, in a result of a known shape."""
+    indices, updates, shape = found
+    if not isinstance(indices, Rows) or indices.axis or indices.group != 1 or shape is not None:
+        raise refused("the shape of its result is data", "tf.scatter_nd with a fixed shape")
+    items = inputs[1]
+    if updates is not None:
+        _same_rows(indices, updates)
+        items = updates.array if isinstance(updates, Rows) else items
+    items = filled(indices._replace(array=items), np.zeros((), items.dtype.numpy))
+    places = filled(indices, np.zeros((), inputs[0].dtype.numpy))
+    return writer.at_most(node, [places, items, inputs[2]], [None] * 3)
+
+
+@ALONG.of(
+    raw.UnsortedSegmentSum, raw.UnsortedSegmentProd, raw.UnsortedSegmentMax, raw.UnsortedSegmentMin
+)
+def _gathered_segments(
+    writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
+) -> Sequence[Any]:
+    """Those of rows, whose numbers are rows too, or of as many as a size says."""
+    data, ids, number = found
+    items, numbers, size = inputs
+    if isinstance(ids, Rows) and ids.axis == 0 and ids.group == 1:
+        if data is not None:
+            _same_rows(ids, data)
+        numbers = filled(ids, np.full((), -1, numbers.dtype.numpy))  # which are dropped
+    elif ids is not None or data is not None:
+        raise refused(
+            "its numbers are not those of the same rows", "gather both by the same indices"
+        )
+    items = data.array if isinstance(data, Rows) else items
+    if not isinstance(number, Size):
+        return writer.at_most(node, [items, numbers, size], [None] * 3)
+    below = raw.Less(raw.Cast(numbers, DstT=int64), raw.Cast(size, DstT=int64))
+    asserted(below, assertions.INDEX_OUT_OF_RANGE)
+    most = int(number.most)
+    count = Count(raw.Reshape(raw.Cast(size, DstT=int64), np.array([1], np.int32)), most)
+    most_of_them = raw.Const(value=number.most, dtype=size.dtype)
+    (result,) = writer.at_most(node, [items, numbers, most_of_them], [None] * 3)
+    return [Rows(result, count)]
+
+
 @ALONG.of(raw.DynamicStitch)
 def _stitched(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
@@ -414,7 +451,7 @@ def _stitched(
     (result,) = node.outputs
     half = len(inputs) // 2
     if not result.dims or not shapes.known(result.dims):
-        raise NoRule
+        raise refused("the shape of its result is data", "tf.scatter_nd with a fixed shape")
     count = result.dims[0]
     shape = np.array([count + 1, *result.dims[1:]], np.int32)
     whole: Any = raw.Fill(shape, np.zeros((), result.dtype.numpy))
@@ -423,18 +460,21 @@ def _stitched(
         index = inputs[number]
         if isinstance(places, Rows):
             if places.axis or places.group != 1 or len(places.array.dims) != 1:
-                raise NoRule
+                raise refused("its indices are no vectors", "tf.reshape them")
             index = filled(places, np.asarray(count, index.dtype.numpy))
         part = found[half + number]
         if len(index.dims or ()) != 1:
-            raise NoRule
+            raise refused("its indices are no vectors", "tf.reshape them")
         if isinstance(part, Rows) and isinstance(places, Rows):
             _same_rows(places, part)
             items = part.array
         elif part is not None or places is not None:  # of one the number is known: it is none
             counted = part or places
             if not isinstance(counted, Rows) or 0 not in (*index.dims[:1], *items.dims[:1]):
-                raise NoRule
+                raise refused(
+                    "its operands are of unlike selections",
+                    "select once, and gather by the same indices",
+                )
             asserted(raw.Equal(counted.length.number, np.int64(0)), assertions.INCOMPATIBLE_SHAPES)
             continue
         if index.dims[0]:

@@ -10,12 +10,32 @@ from intaglio.opdef.late import OpReference
 from intaglio.opdef.op import Op
 
 F = TypeVar("F", bound=Callable[..., Any])
-# Why nodes have no expression, by their ops and the names that they have in the trace.
-Refusals = dict[tuple[str, str], str]
+# The op of a node, and the name that it has in the trace.
+NodeName = tuple[str, str]
+# Why nodes have no expression.
+Refusals = dict[NodeName, str]
+
+
+def name_of(node: Node) -> NodeName:
+    """The name of a node, which stays when passes write the node again."""
+    return node.op.name, node.traced_name
 
 
 class NoRule(Exception):
-    """A node that no rule is for, or that a rule has no expression for: then the message says why."""
+    """A node that a rule has no expression for: the message says why, and what to write instead.
+
+    It is empty where there is no rule.
+    """
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+
+
+def refused(
+    reason: str, instead: str = "compute it of all elements, with a mask for the others"
+) -> NoRule:
+    """The error of a node that gets as many rows as data says, and what to write instead."""
+    return NoRule(f"{reason}; {instead}")
 
 
 class Rules(dict[str, F], Generic[F]):
@@ -45,5 +65,5 @@ class Rules(dict[str, F], Generic[F]):
         """What the rule of a node gives for the node and these arguments. Raises NoRule."""
         rule = self.find(node.op)
         if rule is None:
-            raise NoRule
+            raise NoRule("")
         return rule(node, *arguments)

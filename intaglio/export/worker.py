@@ -6,6 +6,7 @@ writes the answers to its output. It runs none of the code that it writes.
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import hashlib
 import sys
@@ -38,21 +39,24 @@ from intaglio.export.context import ALIGNMENT, Data, Layout, text_of
 from intaglio.export.interface import Error, Function, Interface, Port, c_name, described
 from intaglio.export.portable_code import with_portable_code
 from intaglio.export.row_sources import SOURCES
-from intaglio.export.rules import Refusals
+from intaglio.export.rules import NodeName, Refusals, name_of
 from intaglio.export.selected_rows import with_row_results
 from intaglio.export.signatures import ExportedFunction
 from intaglio.export.texts import with_bytes
 from intaglio.export.transport import Answer, Levels, Request
+from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
 from intaglio.native import pipeline
 from intaglio.native.llvm import jit, target
 from intaglio.native.llvm.builder import module
 from intaglio.native.llvm.objects import Linker
+from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.freestanding import FIRST_NODE_STATUS
 from intaglio.native.lowering.operands import ArrayOperand
+from intaglio.native.passes.partitioning import MAX_FUNCTION_NODES
 from intaglio.native.pipeline import Graphs
-from intaglio.native.program import Program
-from intaglio.native.regions import Regions
+from intaglio.native.program import Program, without_code
+from intaglio.native.regions import obstacle
 from intaglio.native.runtime import entry
 from intaglio.opdef import raw
 from intaglio.optimize.branch_sinking import evaluated_with_branches
@@ -63,6 +67,8 @@ from intaglio.optimize.specialize import specialized
 
 # Of the ops without code a message names so many.
 MAX_NAMED_NODES = 5
+# An expression may have nodes without code in its turn, of the same op with other attributes: so many times.
+MAX_EXPRESSIONS = 2
 # The words of a header that say how tasks are run.
 _THREAD_WORDS = ("parallel_for", "task", "save", "restore")
 # How many words come before the words of a step's own.
@@ -512,28 +518,29 @@ def _program(
     open_results: list[int] = []
     # What the shapes of arguments determine is known in called graphs once these are inlined.
     flat = specialized(inline_calls(exported.graph), dims)
-    regions = Regions(pipeline.run(optimize(flat), Graphs.CALLED))
-    refusals: Refusals = {}
-    if regions.whole is None or padded:
+    program = None if padded else _whole(pipeline.run(optimize(flat), Graphs.CALLED))
+    if program is None:
         # Rows that data selects are in arrays for all there may be; else there is a branch for each number.
-        attempts: list[Regions] = []
+        refusals: Refusals = {}
+        attempts: list[WithoutCode] = []
         for kept in (SOURCES, ()):
             whole = with_bytes(evaluated_with_branches(exported.graph, dims, kept), refusals)
             if not exported.blocks:
-                whole, open_results = _with_open_results(whole, padded)
+                whole, open_results = _with_open_results(whole, padded, refusals)
             elif kept:
                 continue
-            regions = _with_portable_code(whole, refusals)
-            attempts.append(regions)
-            if regions.whole is not None:
+            found = _with_portable_code(whole, refusals)
+            if isinstance(found, Program):
+                program = found
                 break
-        else:  # what is nearest to code says best what has none
-            regions = min(attempts, key=lambda r: len(r.reasons))
-    program = regions.whole
-    if program is None:
-        raise Failed(_without_code(exported.interface.name, regions, refusals))
+            attempts.append(found)
+        else:  # what is nearest to code says best what has none, and rules say it better
+            nearest = min(
+                attempts, key=lambda found: (not found.refused(refusals), len(found.nodes))
+            )
+            raise Failed(_without_code(exported.interface.name, nearest, refusals))
     for value, result, port in zip(
-        regions.graph.outputs, program.results, exported.interface.outputs, strict=False
+        program.graph.outputs, program.results, exported.interface.outputs, strict=False
     ):
         if not isinstance(result, ArrayOperand):
             raise Failed(
@@ -544,29 +551,69 @@ def _program(
     return program, open_results
 
 
-def _with_portable_code(graph: Graph, refusals: Refusals) -> Regions:
-    """The native parts of a graph in which nodes without code are expressions in other ops."""
-    regions = Regions(pipeline.run(optimize(with_portable_code(graph, refusals)), Graphs.CALLED))
-    tried: set[tuple[str, str]] = set()
-    # A region that is not worth a call is not compiled: a node without code in one is found only after those
-    # around it have been replaced.
-    while regions.whole is None:
-        nodes = [n for n in regions.graph.nodes if id(n) in regions.reasons]
-        names = {(n.op.name, n.traced_name) for n in nodes}
-        if names <= tried:
-            break
-        tried |= names
-        flat = optimize(with_portable_code(regions.graph, refusals, regions.reasons))
-        regions = Regions(pipeline.run(flat, Graphs.CALLED))
-    return regions
+class WithoutCode(NamedTuple):
+    """A graph, and its nodes without code, those of branches and bodies as well, with the reasons."""
+
+    graph: Graph
+    nodes: dict[NodeName, tuple[Node, str]]
+
+    def refused(self, refusals: Refusals) -> dict[NodeName, tuple[Node, str]]:
+        """The nodes that a rule has refused."""
+        names = {
+            name_of(n): n
+            for g in (self.graph, *walk.nested(self.graph))
+            for n in g.nodes
+            if name_of(n) in refusals
+        }
+        return {name: (node, refusals[name]) for name, node in names.items()}
 
 
-def _with_open_results(graph: Graph, also: Sequence[int]) -> tuple[Graph, list[int]]:
+def _with_portable_code(graph: Graph, refusals: Refusals) -> Program | WithoutCode:
+    """A graph as a native function, with expressions in other ops for nodes without code."""
+    tried: collections.Counter[NodeName] = collections.Counter()
+    while True:
+        portable = with_portable_code(graph, refusals, tried)
+        graph = pipeline.run(optimize(portable), Graphs.CALLED)
+        program = _whole(graph)
+        if program is not None:
+            return program
+        lacking = _nodes_without_code(graph)
+        if all([tried[name] >= MAX_EXPRESSIONS for name in lacking]):
+            return WithoutCode(graph, lacking)
+        tried.update(lacking.keys())
+
+
+def _whole(graph: Graph) -> Program | None:
+    """A graph as one native function, if it has code."""
+    if len(graph.nodes) > MAX_FUNCTION_NODES or any(map(_obstacle, graph.nodes)):
+        return None
+    try:
+        return Program(graph)
+    except Unsupported:
+        return None
+
+
+def _obstacle(node: Node) -> str:
+    """Why a node certainly has no code; "" if it may."""
+    return obstacle(node) if node.inputs or node.op.stateful else ""
+
+
+def _nodes_without_code(graph: Graph) -> dict[NodeName, tuple[Node, str]]:
+    """The nodes without code by their names."""
+    found = [(n, why) for n in graph.nodes if (why := _obstacle(n))]
+    if len(graph.nodes) <= MAX_FUNCTION_NODES:
+        found += without_code(graph)
+    return {name_of(n): (n, why) for n, why in reversed(found)}
+
+
+def _with_open_results(
+    graph: Graph, also: Sequence[int], refusals: Refusals
+) -> tuple[Graph, list[int]]:
     """The graph with results as vectors whose shapes depend on data, and those in `also`; and which these are.
 
     Their shapes are further results, in their order.
     """
-    graph, selected = with_row_results(graph)
+    graph, selected = with_row_results(graph, refusals)
     graph = evaluated_with_branches(graph, [None] * len(graph.inputs))
     graph, padded = with_padded_results(graph, [n for n in also if n not in selected])
     numbers = [*selected, *padded]
@@ -577,20 +624,18 @@ def _with_open_results(graph: Graph, also: Sequence[int]) -> tuple[Graph, list[i
     return Graph(graph.name, graph.inputs, graph.nodes, outputs), numbers
 
 
-def _without_code(name: str, regions: Regions, refusals: Refusals) -> str:
+def _without_code(name: str, found: WithoutCode, refusals: Refusals) -> str:
     """The message about a function of which parts have no native code."""
+    # What a rule refuses comes first: others may be without code because of it.
     lines: list[str] = []
-    for node in regions.graph.nodes:
-        reason = regions.reasons.get(id(node))
-        if reason is None or node.op in (raw.Const, raw.Placeholder):
-            continue
-        reason = refusals.get((node.op.name, node.traced_name), reason)
+    refused = found.refused(refusals)
+    for node, reason in {**refused, **found.nodes, **refused}.values():
         why = "" if reason == node.op.name else f": {reason}"
         lines.append(f"  {node.op.name} '{node.traced_name}'{_where(node)}{why}")
     more = len(lines) - MAX_NAMED_NODES
     shown = [*lines[:MAX_NAMED_NODES], *([f"  and {more} more"] if more > 0 else [])]
     if not lines:
-        shown = [f"  the function has {len(regions.graph.nodes)} nodes: export it in parts"]
+        shown = [f"  the function has {len(found.graph.nodes)} nodes: export it in parts"]
     return "\n".join(
         [
             f"{name} needs ops that machine code does not have, and a library has no Python to run them:",
