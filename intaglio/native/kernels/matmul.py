@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from intaglio.base import later
+from intaglio.native.kernels.batches import products_by
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import (
     TILE_ROWS,
@@ -23,6 +25,11 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.thread_pool import thread_count
+
+if TYPE_CHECKING:
+    from intaglio.native.kernels import vector_products
+else:  # products of large matrices do not wait for this module
+    vector_products = later.Module("intaglio.native.kernels.vector_products")
 
 # The most of the inner dimension in a block: a panel of a block stays in the second-level cache.
 # The fewer blocks, the less often partial sums are stored and loaded.
@@ -39,6 +46,9 @@ MAX_MULTIPLICATIONS = 1 << 36
 PARTS_PER_THREAD = 1 << 20
 # The most rows of a group: their part of the left matrix stays in the last-level cache.
 ROWS_PER_GROUP = 2048
+# The most rows or columns that are taken as vectors; what adding the lanes of a sum takes, in
+# multiplications of a vector, and what the transposition of an element takes.
+MAX_VECTORS, ADDING_LANES, TRANSPOSING = 12, 4, 3
 # The dims of the kernel: the parts that threads divide, which are panels of columns times groups of
 # rows; rows, columns, inner dimension; and the strides of the left matrix from row to row and from
 # column to column.
@@ -191,33 +201,6 @@ def group_of(code: Code, dims: dict[str, str], part: str, unit: int) -> tuple[st
     return bounds[0], bounds[1]
 
 
-# The dims of the kernel of batched products before `DIMS`: their number, and the strides from one
-# product to the next in the three arrays; 0 where all share a matrix.
-BATCH_DIMS = ("count", "left_step", "right_step", "result_step")
-
-
-def products_by(name: str, kind: str, result: str) -> Code:
-    """The products from `from` to `to` of a batch, each by the kernel `name`, of elements of a
-    type."""
-    code = Code(f"{name}_batch", entry.KERNEL)
-    dims = entry.load_dims(code, (*BATCH_DIMS, *DIMS))
-    inner_dims = code.at("i64", "%dims", str(len(BATCH_DIMS)))
-    ins, outs = code.let("alloca [2 x ptr]"), code.let("alloca ptr")
-    arrays = [code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1)]
-    arrays.append(code.load("ptr", "%outs", 8))
-    pointers = [code.at("ptr", ins, "0"), code.at("ptr", ins, "1"), outs]
-    with code.loop("%from", "%to") as number:
-        for array, pointer, step in zip(arrays, pointers, BATCH_DIMS[1:], strict=True):
-            element = result if step == "result_step" else kind
-            at = code.at(element, array, code.integer("mul", number, dims[step]))
-            code.do(f"store ptr {at}, ptr {pointer}, align 8")
-        code.do(
-            f"call void @{name}(ptr {ins}, ptr {outs}, ptr {inner_dims}, i64 0, i64 {dims['parts']})"
-        )
-    code.do("ret void")
-    return code
-
-
 def _source(kind: Kind) -> Source:
     tiles = Tiles(kind)
     kernels: list[Kernel] = []
@@ -255,14 +238,115 @@ def product(
     work = rows * inner * columns
     if not entry.AVAILABLE or inner != depth or not 0 < work <= MAX_MULTIPLICATIONS:
         return None
-    steps = (1, rows) if transpose_a else (inner, 1)
     shared = work >= MIN_SHARED_MULTIPLICATIONS
-    tiles = tiles_for(columns, KINDS[np.dtype(dtype)], rows)
-    function = LIBRARIES[np.dtype(dtype)].entry(name_of(transpose_b), shared, tiles)
-    divided = _parts(rows, columns, thread_count() if shared else 1, dtype)
-    dims = (*divided, rows, columns, inner, *steps)
-    kernel = function.for_dims(dims, work // PARTS_PER_THREAD if shared else 0)
-    return entry.filling(kernel, shape or (rows, columns), dtype)
+    size = Size(rows, inner, columns)
+    plan = _plan(size, (transpose_a, transpose_b), thread_count() if shared else 1, dtype)
+    function = plan.library.entry(plan.kernel, shared, plan.tiles)
+    kernel = function.for_dims(plan.dims, work // PARTS_PER_THREAD if shared else 0)
+    return _composed(plan, size, kernel, (1, 1, 1), shape or (rows, columns), dtype)
+
+
+class Size(NamedTuple):
+    """The sizes of a product."""
+
+    rows: int
+    inner: int
+    columns: int
+
+
+class _Plan(NamedTuple):
+    """How a product is computed: by a kernel of a library, with these dims and tiles.
+
+    The operand `before` is transposed before it, where that is not None; and the kernel may compute the
+    transposed result, from the operands in the opposite order.
+    """
+
+    library: Library
+    kernel: str
+    dims: tuple[int, ...]
+    tiles: Collection[int] = ()
+    before: int | None = None
+    reversed: bool = False
+
+
+def _plan(size: Size, transposed: tuple[bool, bool], threads: int, dtype: Any) -> _Plan:
+    few = _by_vectors(size, transposed, threads, dtype)
+    if few is not None:
+        return few
+    rows, inner, columns = size
+    kind, library = KINDS[np.dtype(dtype)], LIBRARIES[np.dtype(dtype)]
+    if transposed[0] and _is_taller(size, dtype):
+        steps = (inner, 1) if transposed[1] else (1, columns)
+        dims = (*_parts(columns, rows, threads, dtype), columns, rows, inner, *steps)
+        return _Plan(library, "matmul", dims, tiles_for(rows, kind, columns), reversed=True)
+    steps = (1, rows) if transposed[0] else (inner, 1)
+    dims = (*_parts(rows, columns, threads, dtype), rows, columns, inner, *steps)
+    return _Plan(library, name_of(transposed[1]), dims, tiles_for(columns, kind, rows))
+
+
+def _is_taller(size: Size, dtype: Any) -> bool:
+    """True if the vectors of the transposed result are so much fewer that its transposition pays."""
+    lanes = jit.WIDTH // np.dtype(dtype).itemsize
+    rows, inner, columns = size
+    saved = rows * -(-columns // lanes) - columns * -(-rows // lanes)
+    return saved * inner > TRANSPOSING * rows * columns
+
+
+def _by_vectors(
+    size: Size, transposed: tuple[bool, bool], threads: int, dtype: Any
+) -> _Plan | None:
+    """The plan of a product with so few rows or columns that they are taken as vectors."""
+    if min(size.rows, size.columns) > MAX_VECTORS:
+        return None
+    matrix, kind = int(size.rows < size.columns), KINDS[np.dtype(dtype)]
+    vectors, count = sorted((size.rows, size.columns))
+    is_along = transposed[1] if matrix else not transposed[0]
+    if not is_along and count > 1:
+        if vectors > 1:
+            return None
+        form = vector_products.across(count, size.inner, matrix, threads)
+    elif _is_few(vectors, count, size.inner, dtype):
+        form = vector_products.along(count, size.inner, vectors, matrix)
+    else:
+        return None
+    ready = vectors == 1 or (not transposed[0] if matrix else transposed[1])
+    dims = (form.parts, form.elements, form.length, form.matrix, form.part)
+    library = vector_products.library(kind, form.kernel)
+    return _Plan(library, form.kernel, dims, before=None if ready else 1 - matrix)
+
+
+def _is_few(vectors: int, count: int, inner: int, dtype: Any) -> bool:
+    """True if rows along vectors are faster than tiles of few columns."""
+    if vectors == 1:
+        return True
+    lanes = jit.WIDTH // np.dtype(dtype).itemsize
+    along = vectors * (-(-inner // lanes) + ADDING_LANES)
+    return along * count + TRANSPOSING * vectors * inner < -(-vectors // lanes) * inner * count
+
+
+def _composed(
+    plan: _Plan,
+    size: Size,
+    kernel: Callable[..., Any],
+    counts: tuple[int, int, int],
+    shape: tuple[int, ...],
+    dtype: Any,
+) -> Callable[[Any, Any], Any]:
+    """The function of two arrays; `counts` are the numbers of matrices of the operands and of the
+    result."""
+    if plan.before is None and not plan.reversed:
+        return entry.filling(kernel, shape, dtype)
+    dtype, few = np.dtype(dtype), min(size.rows, size.columns)
+    transposition = vector_products.transposition(KINDS[dtype]).entry("transposed", False)
+    if plan.reversed:
+        across = (counts[2], size.columns, size.rows)
+        result = entry.filling(transposition.for_dims(across), shape, dtype)
+        return vector_products.transposed_after(entry.filling(kernel, across, dtype), result)
+    assert plan.before is not None
+    stored = (counts[plan.before], size.inner, few)
+    operand = entry.filling(transposition.for_dims(stored), (stored[0], few, size.inner), dtype)
+    product = entry.filling(kernel, shape, dtype)
+    return vector_products.transposed_before(product, operand, plan.before)
 
 
 def product_of(
@@ -303,16 +387,17 @@ def products(
     work = rows * inner * columns
     if not count * work or work > MAX_MULTIPLICATIONS:
         return None
-    steps = [0 if math.prod(s[:-2]) == 1 else s[-1] * s[-2] for s in (a, b)]
-    within = (1, rows) if transpose_a else (inner, 1)
-    divided = _parts(rows, columns, 1, dtype)
-    dims = (count, *steps, rows * columns, *divided, rows, columns, inner, *within)
-    tiles = tiles_for(columns, KINDS[np.dtype(dtype)], rows)
-    function = LIBRARIES[np.dtype(dtype)].entry(
-        f"{name_of(transpose_b)}_batch", table_entries=tiles
-    )
     shape = (*np.broadcast_shapes(a[:-2], b[:-2]), rows, columns)
-    return entry.filling(function.for_dims(dims), shape, dtype)
+    if math.prod(b[:-2]) == 1 and not transpose_a:  # the rows of all are those of one product
+        return product((count * rows, inner), b[-2:], False, transpose_b, dtype, shape)
+    size, transposed = Size(rows, inner, columns), (transpose_a, transpose_b)
+    plan = _plan(size, transposed, 1, dtype)
+    steps = [0 if math.prod(s[:-2]) == 1 else s[-1] * s[-2] for s in (a, b)]
+    steps = steps[::-1] if plan.reversed else steps
+    dims = (count, *steps, rows * columns, *plan.dims)
+    function = plan.library.entry(f"{plan.kernel}_batch", table_entries=plan.tiles)
+    counts = (math.prod(a[:-2]), math.prod(b[:-2]), count)
+    return _composed(plan, size, function.for_dims(dims), counts, shape, dtype)
 
 
 def products_of(dtype: Any, *description: Any) -> Callable[[Any, Any], Any] | None:

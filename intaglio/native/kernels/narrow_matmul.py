@@ -18,6 +18,7 @@ import ml_dtypes
 import numpy as np
 
 from intaglio.native.kernels import matmul
+from intaglio.native.kernels.batches import products_by
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.microkernel import Tiles
 from intaglio.native.llvm import matrix_registers
@@ -513,7 +514,7 @@ def _source(form: Form) -> Source:
     kernels: list[Kernel] = []
     for name in ("matmul", "matmul_turned"):
         kernels.append(Kernel(_product(form, name, name == "matmul_turned"), 2))
-        kernels.append(Kernel(matmul.products_by(name, form.left.memory, form.result.memory), 2))
+        kernels.append(Kernel(products_by(name, form.left.memory, form.result.memory), 2))
     packings = {
         Packing(form.left, False, False),
         Packing(form.left, True, True),

@@ -12,7 +12,7 @@ from intaglio.native.lowering import integer_matmul
 from intaglio.native.lowering.data_movement import copied
 from intaglio.native.lowering.function import FunctionLowering, Rule, Value
 from intaglio.native.lowering.half import as_single
-from intaglio.native.lowering.kernel_calls import stepped
+from intaglio.native.lowering.kernel_calls import call_steps, stepped
 from intaglio.native.lowering.operands import ArrayOperand
 from intaglio.native.lowering.rules import lowering
 from intaglio.opdef import raw
@@ -127,14 +127,12 @@ def einsum(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOper
         (product,) = stepped(w, node, run, [a, b])
         return [product.reshaped(shape)]
     product = ArrayOperand(kind, shape, pointer=w.scratch(kind.bytes * math.prod(shape)))
-    steps = getattr(run, "steps", [])
-    if len(steps) != 1:
+    steps = getattr(run, "steps", None)
+    if not steps:
         raise Unsupported("Einsum of large operands")
-    w.long = True
-    w.call_step(steps[0], [w.pointer(a), w.pointer(b)], [product.pointer])
-    result = _transposed(w, node, product, natural, output)
-    w.how = "kernel"
-    return [result]
+    last = 1 + sum([len(step.results) for step in steps])
+    call_steps(w, run, [w.pointer(a), w.pointer(b)], {last: product.pointer})
+    return [_transposed(w, node, product, natural, output)]
 
 
 def _arranged(
@@ -151,10 +149,12 @@ def _arranged(
         return operand.reshaped(matrices(*groups)), False
     if [*labels] == [*batch, *second, *first]:
         return operand.reshaped(matrices(batch, second, first)), True
-    order = [*batch, *first, *second]
-    arranged = ArrayOperand(operand.kind, matrices(*groups), pointer=w.scratch(operand.bytes))
-    _copied_in_order(w, operand, arranged, labels, order)
-    return arranged, False
+    # Adjacent elements stay adjacent if the last label stays the last.
+    is_transposed = bool(labels) and labels[-1] in first
+    inner = [second, first] if is_transposed else [first, second]
+    arranged = ArrayOperand(operand.kind, matrices(batch, *inner), pointer=w.scratch(operand.bytes))
+    _copied_in_order(w, operand, arranged, labels, [*batch, *inner[0], *inner[1]])
+    return arranged, is_transposed
 
 
 def _copied_in_order(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,13 +28,23 @@ def stepped(
     if isinstance(run, Rounding):
         w.rounds = True
         run = run.now()
-    steps: list[Step] = getattr(run, "steps", [])
-    if not steps:
+    if not getattr(run, "steps", None):
         raise Unsupported(f"{node.op.name} of {', '.join([str(h.shape) for h in inputs])}")
     pointers = [w.pointer(inputs[i]) for i in takes]
     buffers = _result_buffers(w, node, run, len(pointers))
+    call_steps(w, run, pointers, {number: there.pointer for number, there in buffers.items()})
+    return list(buffers.values())
+
+
+def call_steps(
+    w: FunctionLowering, run: Any, pointers: list[str], targets: Mapping[int, str]
+) -> None:
+    """Calls the steps of a kernel on pointers, to which those of their results are appended.
+
+    `targets` are the pointers for some of the results, by their numbers; others are temporary.
+    """
     positions = list(range(len(pointers)))
-    for step in steps:
+    for step in run.steps:
         taken = positions if step.operands is None else step.operands
         operands = [pointers[t] if isinstance(t, int) else w.pointer(constant(t)) for t in taken]
         positions = list(range(len(pointers), len(pointers) + len(step.results)))
@@ -44,12 +54,11 @@ def stepped(
             continue
         for number, (shape, dtype) in zip(positions, step.results, strict=True):
             size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-            there = buffers.get(number)
-            pointers.append(w.scratch(size) if there is None else there.pointer)
+            there = targets.get(number)
+            pointers.append(w.scratch(size) if there is None else there)
         w.call_step(step, operands, [pointers[number] for number in positions])
     w.long = True
     w.how = "kernel"
-    return list(buffers.values())
 
 
 def _kept(w: FunctionLowering, step: Step, pointers: Sequence[str]) -> str:

@@ -28,4 +28,4 @@ def test_a_product_imports_no_other_kernels():
         [sys.executable, "-c", FIRST_PRODUCT], capture_output=True, text=True, check=True
     )
     imported = {name.rsplit(".", 1)[1] for name in run.stdout.split()}
-    assert imported == {"kinds", "library", "matmul", "microkernel"}
+    assert imported == {"batches", "kinds", "library", "matmul", "microkernel"}

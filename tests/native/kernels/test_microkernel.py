@@ -104,7 +104,7 @@ from intaglio.native.llvm.vectors import FLOAT
 background.BUSY.is_quiet = lambda: False  # nothing is compiled in the background yet
 table = microkernel.Tiles(FLOAT).table()
 rng = np.random.default_rng(0)
-a, b = (rng.normal(size=s).astype("float32") for s in ((29, 40), (40, 3)))
+a, b = (rng.normal(size=s).astype("float32") for s in ((29, 40), (40, 14)))
 run = matmul.product(a.shape, b.shape)
 first = run(a, b).copy()
 assert len(table._standing_in) == 1 and not table._defined
