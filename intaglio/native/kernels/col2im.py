@@ -23,16 +23,15 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
 from intaglio.native.runtime import entry
 
-# Elements of the products that a thread buffers; up to the larger limit for a single row, if there
-# are images for several threads.
+# Elements of the products that a thread buffers; up to the larger limit for a single window.
 INITIAL_COLUMNS, SCRATCH_BYTES = 1 << 15, 1 << 17
 # Up to so many elements, all products are buffered and computed as one product of matrices.
 MAX_PRODUCT_ELEMENTS = 1 << 21
 # Filters with more elements leave the caches while a few rows of windows are computed.
 LARGE_FILTER_ELEMENTS = 1 << 20
-# Threads divide the images. A window has `size` elements; products of `band` rows of windows are
-# buffered at a time.
-DIMS = ("parts", *Geometry._fields, "size", "band")
+# Threads divide the images. A window has `size` elements; products of `band` rows of windows, or of
+# `span` windows of a row, are buffered at a time.
+DIMS = ("parts", *Geometry._fields, "size", "band", "span")
 
 
 def _times(code: Code, dims: dict[str, str], *names: str) -> str:
@@ -43,8 +42,8 @@ def _times(code: Code, dims: dict[str, str], *names: str) -> str:
 
 
 def _zeroed(code: Code, tiles: Tiles, dims: dict[str, str], number: str) -> str:
-    """An image of the result, filled with zeros."""
-    size = _times(code, dims, "height", "width", "channels")
+    """An image, or volume, of the result, filled with zeros."""
+    size = _times(code, dims, "depth", "height", "width", "channels")
     image = tiles.step(code, code.load("ptr", "%outs", 8), number, size)
     count = code.integer("mul", size, tiles.kind.bytes)
     code.zero(image, count)
@@ -52,37 +51,79 @@ def _zeroed(code: Code, tiles: Tiles, dims: dict[str, str], number: str) -> str:
 
 
 def _add(
-    code: Code, tiles: Tiles, dims: dict[str, str], products: str, image: str, y: str, rows: str
+    code: Code,
+    tiles: Tiles,
+    dims: dict[str, str],
+    products: str,
+    image: str,
+    z: str,
+    rows: tuple[str, str],
+    columns: tuple[str, str],
 ) -> None:
-    """Adds the products of some rows of windows, from row `y` on, to their pixels."""
-    line = _times(code, dims, "out_width", "size")
-    with code.loop("0", rows) as r, code.loop("0", dims["out_width"]) as x:
-        down = code.integer("mul", code.integer("add", y, r), dims["stride_y"])
-        top = code.integer("sub", down, dims["top"])
-        left = code.integer("mul", x, dims["stride_x"])
+    """Adds the products of a band to the pixels of its windows.
+
+    `z` is the depth of its windows in the result; the others are the first row and the number of rows,
+    and likewise the columns.
+    """
+    (y, height), (x, width) = rows, columns
+    line = code.integer("mul", width, dims["size"])
+    nearest = code.integer("sub", code.integer("mul", z, dims["stride_z"]), dims["front"])
+    plane = _times(code, dims, "height", "width", "channels")
+    dense = code.integer("icmp eq", dims["apart_x"], 1)
+    apart = code.let(f"xor i1 {dense}, true")
+    with code.loop("0", height) as r, code.loop("0", width) as c:
+        top = code.integer("mul", code.integer("add", y, r), dims["stride_y"])
+        top = code.integer("sub", top, dims["top"])
+        left = code.integer("mul", code.integer("add", x, c), dims["stride_x"])
         left = code.integer("sub", left, dims["left"])
-        # The columns of the window that are inside the image.
-        outside = code.integer("sub", 0, left)
-        none = code.integer("icmp slt", outside, 0)
-        first = code.let(f"select i1 {none}, i64 0, i64 {outside}")
-        rest = code.integer("sub", dims["width"], left)
-        seen = code.integer("sub", code.least(dims["window_width"], rest), first)
-        count = code.integer("mul", seen, dims["channels"])
-        window = tiles.step(code, tiles.step(code, products, r, line), x, dims["size"])
-        with code.loop("0", dims["window_height"]) as i:
-            row = code.integer("add", top, i)
-            # The comparison is unsigned: rows above the image are too large.
-            with code.when(code.integer("icmp ult", row, dims["height"])):
-                tap = code.integer("mul", i, dims["window_width"])
-                pixel = code.integer("mul", row, dims["width"])
-                source, target = (
-                    tiles.step(code, array, code.integer("add", before, start), dims["channels"])
-                    for array, before, start in (
-                        (window, tap, first),
-                        (image, pixel, code.integer("add", left, first)),
-                    )
-                )
-                _add_run(code, tiles, source, target, count)
+        window = tiles.step(code, tiles.step(code, products, r, line), c, dims["size"])
+        with code.loop("0", dims["window_depth"]) as k, code.loop("0", dims["window_height"]) as i:
+            at = code.integer("add", nearest, code.integer("mul", k, dims["apart_z"]))
+            row = code.integer("add", top, code.integer("mul", i, dims["apart_y"]))
+            # The comparisons are unsigned: what is before the image is too large.
+            inside = [
+                code.integer("icmp ult", n, dims[size])
+                for n, size in ((at, "depth"), (row, "height"))
+            ]
+            taps = code.integer("add", code.integer("mul", k, dims["window_height"]), i)
+            taps = code.integer("mul", taps, _times(code, dims, "window_width", "channels"))
+            source = code.at(tiles.kind.llvm, window, taps)
+            target = tiles.step(code, image, at, plane)
+            target = tiles.step(code, target, row, _times(code, dims, "width", "channels"))
+            with code.when(code.let(f"and i1 {inside[0]}, {inside[1]}")):
+                with code.when(dense):
+                    _add_dense_row(code, tiles, dims, source, target, left)
+                with code.when(apart):
+                    _add_pixels(code, tiles, dims, source, target, left)
+
+
+def _add_dense_row(
+    code: Code, tiles: Tiles, dims: dict[str, str], source: str, target: str, left: str
+) -> None:
+    """Adds a row of a window that begins with column `left` of a row of the image."""
+    outside = code.integer("sub", 0, left)
+    none = code.integer("icmp slt", outside, 0)
+    first = code.let(f"select i1 {none}, i64 0, i64 {outside}")
+    rest = code.integer("sub", dims["width"], left)
+    seen = code.integer("sub", code.least(dims["window_width"], rest), first)
+    count = code.integer("mul", seen, dims["channels"])
+    source = tiles.step(code, source, first, dims["channels"])
+    target = tiles.step(code, target, code.integer("add", left, first), dims["channels"])
+    _add_run(code, tiles, source, target, count)
+
+
+def _add_pixels(
+    code: Code, tiles: Tiles, dims: dict[str, str], source: str, target: str, left: str
+) -> None:
+    """The same for a row of a window whose pixels are apart."""
+    with code.loop("0", dims["window_width"]) as j:
+        column = code.integer("add", left, code.integer("mul", j, dims["apart_x"]))
+        with code.when(code.integer("icmp ult", column, dims["width"])):
+            pixel, there = (
+                tiles.step(code, array, n, dims["channels"])
+                for array, n in ((source, j), (target, column))
+            )
+            _add_run(code, tiles, pixel, there, dims["channels"])
 
 
 def _add_run(code: Code, tiles: Tiles, source: str, target: str, count: str) -> None:
@@ -106,18 +147,25 @@ def _scatter_windows(tiles: Tiles) -> Code:
     size = code.integer("mul", line, dims["out_height"])
     with code.loop("%from", "%to") as number:
         image = _zeroed(code, tiles, dims, number)
-        gradient = tiles.step(code, gradients, number, size)
-        with code.loop("0", dims["out_height"], dims["band"]) as y:
+        first = code.integer("mul", number, dims["out_depth"])
+        with (
+            code.loop("0", dims["out_depth"]) as z,
+            code.loop("0", dims["out_height"], dims["band"]) as y,
+            code.loop("0", dims["out_width"], dims["span"]) as x,
+        ):
+            gradient = tiles.step(code, gradients, code.integer("add", first, z), size)
+            gradient = tiles.step(code, gradient, y, line)
             rows = code.least(dims["band"], code.integer("sub", dims["out_height"], y))
-            pixels = code.integer("mul", rows, dims["out_width"])
-            left = Left(tiles.step(code, gradient, y, line), dims["filters"], "1", "0")
+            across = code.least(dims["span"], code.integer("sub", dims["out_width"], x))
+            pixels = code.integer("mul", rows, across)
+            left = Left(tiles.step(code, gradient, x, dims["filters"]), dims["filters"], "1", "0")
             with code.loop("0", columns, tiles.width) as j:
                 width = code.least(tiles.width, code.integer("sub", columns, j))
                 right = Right(code.at(kind, filters, j), columns)
                 target = Right(code.at(kind, scratch, j), columns)
                 sizes = (width, dims["filters"], "1")
                 tiles.product(code, ("0", pixels), left, right, target, sizes, "true")
-            _add(code, tiles, dims, scratch, image, y, rows)
+            _add(code, tiles, dims, scratch, image, z, (y, rows), (x, across))
     code.do("ret void")
     return code
 
@@ -130,8 +178,11 @@ def _added(tiles: Tiles) -> Code:
     size = _times(code, dims, "out_height", "out_width", "size")
     with code.loop("%from", "%to") as number:
         image = _zeroed(code, tiles, dims, number)
-        part = tiles.step(code, products, number, size)
-        _add(code, tiles, dims, part, image, "0", dims["out_height"])
+        first = code.integer("mul", number, dims["out_depth"])
+        with code.loop("0", dims["out_depth"]) as z:
+            part = tiles.step(code, products, code.integer("add", first, z), size)
+            whole = ("0", dims["out_height"]), ("0", dims["out_width"])
+            _add(code, tiles, dims, part, image, z, *whole)
     code.do("ret void")
     return code
 
@@ -147,12 +198,13 @@ KINDS = {np.dtype(np.float32): FLOAT, np.dtype(np.float64): DOUBLE}
 LIBRARIES = {dtype: Library(functools.partial(_source, kind)) for dtype, kind in KINDS.items()}
 
 
-def _images(name: str, g: Geometry, dtype: Any, band: int) -> Any:
+def _images(name: str, g: Geometry, dtype: Any, band: int, span: int) -> Any:
     size = math.prod(g.window) * g.channels
     tiles = tiles_for(size, KINDS[np.dtype(dtype)])
     function = LIBRARIES[np.dtype(dtype)].entry(name, table_entries=tiles)
-    kernel = function.for_dims((g.images, *g, size, band))
-    return entry.filling(kernel, (g.images, g.height, g.width, g.channels), dtype)
+    kernel = function.for_dims((g.images, *g, size, band, span))
+    deep = (g.depth,) if g.solid else ()
+    return entry.filling(kernel, (g.images, *deep, g.height, g.width, g.channels), dtype)
 
 
 def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
@@ -164,13 +216,14 @@ def input_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any],
 def input_gradient_by_rows(
     g: Geometry, dtype: Any = np.float32
 ) -> Callable[[Any, Any], Any] | None:
-    """(filters, gradients) to the input gradient, for undilated windows, a few rows of windows at a
-    time. None where the products of one row exceed the buffer."""
+    """(filters, gradients) to the input gradient, a few rows of windows at a time, or a part of a row.
+    None where the products of one window exceed the buffer."""
     size = math.prod(g.window) * g.channels
-    row = max(size * g.out_width, 1)
-    band = min(g.out_height, INITIAL_COLUMNS // row) or int(g.images > 1 and row <= SCRATCH_BYTES)
-    if not entry.AVAILABLE or g.empty or not g.plain or not band:
+    if not entry.AVAILABLE or g.empty or size > SCRATCH_BYTES:
         return None
+    band, span = min(g.out_height, INITIAL_COLUMNS // (size * g.out_width)), g.out_width
+    if not band:
+        band, span = 1, min(max(INITIAL_COLUMNS // size, 1), g.out_width)
     transposed = entry.filling(
         convolution.LIBRARIES[np.dtype(dtype)]
         .entry("transposed", shared=False, table_entries=())
@@ -179,7 +232,7 @@ def input_gradient_by_rows(
         dtype,
     )
     chain = Chain(2)
-    (result,) = chain.then(_images("col2im", g, dtype, band), 1, *chain.then(transposed, 0))
+    (result,) = chain.then(_images("col2im", g, dtype, band, span), 1, *chain.then(transposed, 0))
     return chain.returning(result)
 
 
@@ -192,12 +245,13 @@ def input_gradient_at_once(
     None where the products exceed the buffer.
     """
     size = math.prod(g.window) * g.channels
-    pixels = g.images * g.out_height * g.out_width
-    if not entry.AVAILABLE or g.empty or not g.plain or pixels * size > MAX_PRODUCT_ELEMENTS:
+    pixels = g.images * g.out_depth * g.out_height * g.out_width
+    if not entry.AVAILABLE or g.empty or pixels * size > MAX_PRODUCT_ELEMENTS:
         return None
     product = matmul.product((pixels, g.filters), (size, g.filters), transpose_b=True, dtype=dtype)
     if product is None:
         return None
     chain = Chain(2)
-    (result,) = chain.then(_images("added", g, dtype, g.out_height), *chain.then(product, 1, 0))
+    whole = _images("added", g, dtype, g.out_height, g.out_width)
+    (result,) = chain.then(whole, *chain.then(product, 1, 0))
     return chain.returning(result)

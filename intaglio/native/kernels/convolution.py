@@ -27,7 +27,7 @@ from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Builder, Kind, Lanes, li
 from intaglio.native.runtime import entry
 
 # Elements of the padded rows that a thread buffers.
-STRIPE_BYTES = 1 << 16
+STRIPE_SIZE = 1 << 16
 
 
 class Geometry(NamedTuple):
@@ -91,30 +91,46 @@ class Geometry(NamedTuple):
         deep = (self.window_depth,) if self.solid else ()
         return (*deep, self.window_height, self.window_width)
 
-    @property
-    def padded_width(self) -> int:
-        """The columns of a padded row that the result needs."""
+    def padded_width(self, columns: int) -> int:
+        """The columns of a padded row that so many columns of the result need."""
         reach = (self.window_width - 1) * self.apart_x + 1
-        return (self.out_width - 1) * self.stride_x + reach
+        return (columns - 1) * self.stride_x + reach
 
     @property
     def band(self) -> int:
         """The rows of the result whose padded rows are buffered at a time; 0 if the buffer is too
-        small for one."""
-        return min(self.band_rows, 16)
+        small for a pixel of one."""
+        return min(self.band_rows, 16) or min(self.span, 1)
 
     @property
     def band_rows(self) -> int:
-        """The rows of the result whose padded rows fit the buffer; 0 if none do."""
-        row = self.padded_width * self.channels * self.window_depth
+        """The whole rows of the result whose padded rows fit the buffer; 0 if none do."""
+        row = self.padded_width(self.out_width) * self.channels * self.window_depth
         reach = (self.window_height - 1) * self.apart_y + 1
-        rows = STRIPE_BYTES // max(row, 1) - reach
+        rows = STRIPE_SIZE // max(row, 1) - reach
         return max(0, min(rows // self.stride_y + 1, self.out_height))
+
+    @property
+    def span(self) -> int:
+        """The columns of a row of the result that are computed at a time: all where whole rows fit the
+        buffer, else about equal parts of the row. 0 if the buffer is too small for one."""
+        if self.band_rows:
+            return self.out_width
+        reach = (self.window_height - 1) * self.apart_y + 1
+        column = self.channels * self.window_depth * reach
+        most = (STRIPE_SIZE // column - self.padded_width(1)) // self.stride_x + 1
+        if most < 1:
+            return 0
+        most = most // TILE_ROWS * TILE_ROWS or most
+        share = -(-self.out_width // -(-self.out_width // most))
+        return min(-(-share // TILE_ROWS) * TILE_ROWS, most)
 
 
 # The dims of the kernels. `parts` is the range that threads share: bands of rows of the
-# result, or rows of a filter's gradient.
-DIMS = ("parts", *Geometry._fields, "padded_width", "band", "bands", "relu")
+# result, or their spans of columns, or rows of a filter's gradient.
+DIMS = (
+    "parts", *Geometry._fields, "padded_width", "band", "bands", "span", "spans", "relu",
+)  # fmt: skip
 
 
 def relu_bound(code: Code, tiles: Tiles, relu: str) -> str:
@@ -141,19 +157,21 @@ class ConvolutionBuilder:
     def stripe(self) -> Code:
         """Copies `count` rows of an image of `rows` with their padding, from row `first` on.
 
+        The image begins in column `left` of the copies, which is negative behind its first column.
         Rows outside of the image are filled with zeros.
         """
-        code = Code(
-            "stripe",
-            ["ptr %image", "i64 %rows", "ptr %to", "i64 %first", "i64 %count", "ptr %dims"],
-            "internal fastcc void",
-        )
+        parameters = ["ptr %image", "i64 %rows", "ptr %to", "i64 %first", "i64 %left", "i64 %count"]
+        code = Code("stripe", [*parameters, "ptr %dims"], "internal fastcc void")
         dims = entry.load_dims(code, DIMS)
         channels = dims["channels"]
         pitch = code.integer("mul", dims["padded_width"], channels)
-        before = code.integer("mul", dims["left"], channels)
-        rest = code.integer("sub", dims["padded_width"], dims["left"])
-        copied = code.integer("mul", code.least(dims["width"], rest), channels)
+        padding = code.least(self._positive(code, "%left"), dims["padded_width"])
+        skipped = self._positive(code, code.integer("sub", 0, "%left"))
+        seen = self._positive(code, code.integer("sub", dims["width"], skipped))
+        rest = code.integer("sub", dims["padded_width"], padding)
+        before, from_, copied = (
+            code.integer("mul", n, channels) for n in (padding, skipped, code.least(seen, rest))
+        )
         end = code.integer("add", before, copied)
         after = code.integer("sub", pitch, end)
         with code.loop("0", "%count") as index:
@@ -167,11 +185,15 @@ class ConvolutionBuilder:
             with code.when(inside):
                 self._clear(code, target, before)
                 line = code.integer("mul", dims["width"], channels)
-                source = self.tiles.step(code, "%image", row, line)
+                source = code.at(self.kind, self.tiles.step(code, "%image", row, line), from_)
                 self._copy(code, code.at(self.kind, target, before), source, copied)
                 self._clear(code, code.at(self.kind, target, end), after)
         code.do("ret void")
         return code
+
+    def _positive(self, code: Code, value: str) -> str:
+        """The larger of an i64 and 0."""
+        return code.let(f"select i1 {code.integer('icmp sgt', value, 0)}, i64 {value}, i64 0")
 
     def _clear(self, code: Code, pointer: str, count: str) -> None:
         size = code.integer("mul", count, self.tiles.kind.bytes)
@@ -189,35 +211,49 @@ class ConvolutionBuilder:
         """
         code = Code(name, entry.KERNEL)
         dims = entry.load_dims(code, DIMS)
-        scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
+        scratch = code.let(f"alloca [{STRIPE_SIZE} x {self.kind}], align 64")
         images, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
         out_size = self.size(code, dims, "out_height", "out_width", "filters")
-        with self.bands(code, dims, images, scratch) as (number, y, rows, count):
+        with self.bands(code, dims, images, scratch) as (number, y, rows, x, count):
             result = self.tiles.step(code, out, number, out_size)
+            result = self.tiles.step(code, result, x, dims["filters"])
+            columns = self.columns(code, dims, x)
             with code.loop("0", rows) as row:
                 at = code.integer("add", y, row)
                 line = self.size(code, dims, "out_width", "filters")
                 target = self.tiles.step(code, result, at, line)
-                self._row(code, dims, (scratch, count), row, filters, target)
+                self._row(code, dims, (scratch, count), row, filters, (target, columns))
                 if finished:
-                    self._finish(code, dims, target)
+                    self._finish(code, dims, (target, columns))
         code.do("ret void")
         return code
 
     @contextmanager
     def bands(
         self, code: Code, dims: dict[str, str], images: str, scratch: str
-    ) -> Generator[tuple[str, str, str, str]]:
-        """For every band of rows from `from` to `to`: the number of its result, its first row, its
-        rows, and the buffer of padded rows."""
+    ) -> Generator[tuple[str, str, str, str, str]]:
+        """For every part from `from` to `to`: the number of its result, its first row, its rows, its
+        first column, and the number of padded rows in the buffer."""
         with code.loop("%from", "%to") as part:
-            number = code.integer("sdiv", part, dims["bands"])
-            band = code.integer("srem", part, dims["bands"])
+            whole = code.integer("sdiv", part, dims["spans"])
+            x = code.integer("mul", code.integer("srem", part, dims["spans"]), dims["span"])
+            number = code.integer("sdiv", whole, dims["bands"])
+            band = code.integer("srem", whole, dims["bands"])
             y = code.integer("mul", band, dims["band"])
             left = code.integer("sub", dims["out_height"], y)
             rows = code.least(dims["band"], left)
-            yield number, y, rows, self.stripes(code, dims, images, scratch, number, y, rows)
+            yield (
+                number,
+                y,
+                rows,
+                x,
+                self.stripes(code, dims, (images, scratch), number, (y, rows), x),
+            )
+
+    def columns(self, code: Code, dims: dict[str, str], x: str) -> str:
+        """The columns of a span that begins with column `x` of the result."""
+        return code.least(dims["span"], code.integer("sub", dims["out_width"], x))
 
     def pooled(self, name: str) -> Code:
         """`forward`, finished, two rows at a time, which are pooled while they are in cache.
@@ -226,12 +262,12 @@ class ConvolutionBuilder:
         """
         code, tiles = Code(name, entry.KERNEL), self.tiles
         dims = entry.load_dims(code, (*DIMS, *WORDS))
-        scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
+        scratch = code.let(f"alloca [{STRIPE_SIZE} x {self.kind}], align 64")
         line = self.size(code, dims, "out_width", "filters")
         both = code.let(f"alloca {self.kind}, i64 {code.integer('mul', line, 2)}, align 64")
         images, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         pool, out = Pool(code, tiles, dims), code.load("ptr", "%outs", 8)
-        with self.bands(code, dims, images, scratch) as (number, y, rows, count):
+        with self.bands(code, dims, images, scratch) as (number, y, rows, _, count):
             before = code.integer("mul", number, dims["out_height"])
             first = code.integer("add", before, y)
             with code.loop("0", rows, 2) as row:
@@ -241,7 +277,8 @@ class ConvolutionBuilder:
                 for r in ("0", "1"):
                     below = code.integer("add", row, r)
                     target = tiles.step(code, top, r, line)
-                    self._row(code, dims, (scratch, count), below, filters, target)
+                    there = target, dims["out_width"]
+                    self._row(code, dims, (scratch, count), below, filters, there)
                 self._pool(code, dims, pool, top, line, code.integer("sdiv", at, 2))
         code.do("ret void")
         return code
@@ -278,18 +315,19 @@ class ConvolutionBuilder:
         self,
         code: Code,
         dims: dict[str, str],
-        images: str,
-        scratch: str,
+        buffers: tuple[str, str],
         number: str,
-        y: str,
-        rows: str,
+        band: tuple[str, str],
+        x: str = "0",
     ) -> str:
-        """Copies the padded rows under some rows of a result, from row `y` on; returns their
-        number.
+        """Copies the padded rows under a band of a result, from column `x` of the result on; returns
+        their number. `buffers` are the images and the padded rows, a band its first row and its rows.
 
         Results are counted through all images and their depths. A window that is several deep
         covers as many images, whose rows are consecutive.
         """
+        (images, scratch), (y, rows) = buffers, band
+        left = code.integer("sub", dims["left"], code.integer("mul", x, dims["stride_x"]))
         first = code.integer("sub", code.integer("mul", y, dims["stride_y"]), dims["top"])
         last = code.integer("mul", code.integer("sub", rows, 1), dims["stride_y"])
         reach = code.integer("mul", code.integer("sub", dims["window_height"], 1), dims["apart_y"])
@@ -307,7 +345,7 @@ class ConvolutionBuilder:
             to = self.tiles.step(code, scratch, deep, part)
             code.do(
                 f"call fastcc void @stripe(ptr {image}, i64 {height}, ptr {to}, i64 {first}, "
-                f"i64 {count}, ptr %dims)"
+                f"i64 {left}, i64 {count}, ptr %dims)"
             )
         return count
 
@@ -324,9 +362,9 @@ class ConvolutionBuilder:
         scratch: tuple[str, str],
         row: str,
         filters: str,
-        out: str,
+        target: tuple[str, str],
     ) -> None:
-        """One row of the result from the padded rows.
+        """Some columns of a row of the result, `target`, from the padded rows.
 
         One iteration covers the segments of a window at equal distances: its rows in one image or,
         where it is dilated or channels are in groups, the pixels of one row.
@@ -351,7 +389,7 @@ class ConvolutionBuilder:
         taps = code.integer("mul", code.integer("mul", segments, depth), columns)
         all_ = code.integer("mul", dims["window_depth"], iterations)
         with self._columns(code, dims, each) as (group, j, width):
-            target = Right(code.at(self.kind, out, j), columns)
+            result = Right(code.at(self.kind, target[0], j), columns)
             seen = self.tiles.step(code, top, group, inner)
             with code.loop("0", all_) as iteration:
                 at = self.window_row(code, dims, scratch[1], iteration, iterations)
@@ -359,8 +397,8 @@ class ConvolutionBuilder:
                 there = self.tiles.step(code, filters, iteration, taps)
                 right = Right(code.at(self.kind, there, j), columns)
                 first = code.integer("icmp eq", iteration, 0)
-                sizes, across = (width, depth, segments), ("0", dims["out_width"])
-                self.tiles.product(code, across, left, right, target, sizes, first)
+                sizes, across = (width, depth, segments), ("0", target[1])
+                self.tiles.product(code, across, left, right, result, sizes, first)
 
     def _grouping(self, code: Code, dims: dict[str, str]) -> tuple[str, str, str]:
         """Whether the rows of a window are contiguous; the channels and the filters of a group."""
@@ -388,16 +426,16 @@ class ConvolutionBuilder:
         i = code.integer("mul", code.integer("srem", number, rows), dims["apart_y"])
         return code.integer("add", deep, i)
 
-    def _finish(self, code: Code, dims: dict[str, str], row: str) -> None:
-        """Adds the bias to a row of the result, while it is in cache."""
+    def _finish(self, code: Code, dims: dict[str, str], target: tuple[str, str]) -> None:
+        """Adds the bias to some columns of a row of the result, while they are in cache."""
         tiles, columns = self.tiles, dims["filters"]
         bias = code.load("ptr", code.at("ptr", "%ins", "2"), 8)
         low = relu_bound(code, tiles, dims["relu"])
         with code.loop("0", columns, tiles.lanes) as c:
             mask = tiles.mask(code, c, columns)
             added = tiles.read(code, code.at(self.kind, bias, c), mask)
-            with code.loop("0", dims["out_width"]) as x:
-                pixel = tiles.step(code, row, x, columns)
+            with code.loop("0", target[1]) as x:
+                pixel = tiles.step(code, target[0], x, columns)
                 pointer = code.at(self.kind, pixel, c)
                 before = tiles.read(code, pointer, mask)
                 value = code.let(f"fadd {tiles.vector} {before}, {added}")
@@ -411,20 +449,26 @@ class ConvolutionBuilder:
         """
         code = Code(name, entry.KERNEL)
         dims = entry.load_dims(code, DIMS)
-        scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
+        scratch = code.let(f"alloca [{STRIPE_SIZE} x {self.kind}], align 64")
         images, gradients = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
         out = code.load("ptr", "%outs", 8)
         line = self.size(code, dims, "out_width", "filters")
         size = code.integer("mul", line, dims["out_height"])
         all_ = code.integer("mul", dims["images"], dims["out_depth"])
-        with code.loop("0", all_) as number, code.loop("0", dims["out_height"], dims["band"]) as y:
-            before = code.integer("or", number, y)
+        with (
+            code.loop("0", all_) as number,
+            code.loop("0", dims["out_height"], dims["band"]) as y,
+            code.loop("0", dims["out_width"], dims["span"]) as x,
+        ):
+            before = code.integer("or", number, code.integer("or", y, x))
             first = code.integer("icmp eq", before, 0)
             gradient = self.tiles.step(code, gradients, number, size)
             gradient = self.tiles.step(code, gradient, y, line)
+            gradient = self.tiles.step(code, gradient, x, dims["filters"])
             rows = code.least(dims["band"], code.integer("sub", dims["out_height"], y))
-            count = self.stripes(code, dims, images, scratch, number, y, rows)
-            self._window_rows(code, dims, (scratch, count), gradient, out, rows, first)
+            count = self.stripes(code, dims, (images, scratch), number, (y, rows), x)
+            sizes = self.columns(code, dims, x), rows
+            self._window_rows(code, dims, (scratch, count), gradient, out, sizes, first)
         code.do("ret void")
         return code
 
@@ -435,10 +479,10 @@ class ConvolutionBuilder:
         scratch: tuple[str, str],
         gradient: str,
         out: str,
-        rows: str,
+        seen: tuple[str, str],
         first: str,
     ) -> None:
-        """Adds the contribution of a band to the rows from `from` to `to` of the filter gradient.
+        """Adds the contribution of a band, its `seen` columns and rows, to the rows from `from` to `to` of the filter gradient.
 
         They are computed by rows of a window or, where it is dilated or channels are in groups, by
         its pixels.
@@ -471,7 +515,7 @@ class ConvolutionBuilder:
                 left = Left(self.tiles.step(code, top, group, inner), "1", across, down)
                 right = Right(code.at(self.kind, gradient, j), columns)
                 destination = Right(code.at(self.kind, target, j), columns)
-                sizes = (width, dims["out_width"], rows)
+                sizes = (width, *seen)
                 self.tiles.product(code, (start, stop), left, right, destination, sizes, first)
 
 
@@ -525,8 +569,9 @@ LIBRARIES = {dtype: Library(functools.partial(_source, kind)) for dtype, kind in
 
 
 def numbers(parts: int, g: Geometry, band: int, relu: bool = False) -> list[int]:
-    bands = -(-g.out_height // max(band, 1))
-    return [parts, *g, g.padded_width, band, bands, relu]
+    bands, span = -(-g.out_height // max(band, 1)), max(g.span, 1)
+    spans = -(-g.out_width // span)
+    return [parts, *g, g.padded_width(span), band, bands, span, spans, relu]
 
 
 def pooled(
@@ -539,7 +584,7 @@ def pooled(
 
     `guard` adds to the chain what follows the kernel, of arguments and outputs.
     """
-    band = min(g.band, STRIPE_BYTES // max(2 * g.out_width * g.filters, 1)) and g.band // 2 * 2
+    band = min(g.band, STRIPE_SIZE // max(2 * g.out_width * g.filters, 1)) and g.band // 2 * 2
     if not entry.AVAILABLE or g.empty or g.solid or g.out_height % 2 or g.out_width % 2 or not band:
         return None
     dims = numbers(g.images * -(-g.out_height // band), g, band, relu)
@@ -556,7 +601,8 @@ def pooled(
 
 
 def forward(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
-    """The convolution: (images, filters) to the result. None where the images are too wide."""
+    """The convolution: (images, filters) to the result. None where the buffer of padded rows is too
+    small for a single window."""
     return _forward("forward", g, False, dtype)
 
 
@@ -568,22 +614,23 @@ def finished(g: Geometry, relu: bool) -> Callable[[Any, Any, Any], Any] | None:
 def _forward(name: str, g: Geometry, relu: bool, dtype: Any) -> Callable[..., Any] | None:
     if not entry.AVAILABLE or g.empty or not g.band:
         return None
-    bands = g.images * g.out_depth * -(-g.out_height // g.band)
-    tiles = tiles_for(g.filters // g.channel_groups, KINDS[np.dtype(dtype)], g.out_width)
+    parts = g.images * g.out_depth * -(-g.out_height // g.band) * -(-g.out_width // g.span)
+    rows = None if g.span < min(TILE_ROWS, g.out_width) else g.out_width
+    tiles = tiles_for(g.filters // g.channel_groups, KINDS[np.dtype(dtype)], rows)
     function = LIBRARIES[np.dtype(dtype)].entry(name, table_entries=tiles)
-    kernel = function.for_dims(numbers(bands, g, g.band, relu))
+    kernel = function.for_dims(numbers(parts, g, g.band, relu))
     return entry.filling(kernel, g.shape, dtype)
 
 
 def filter_gradient(g: Geometry, dtype: Any = np.float32) -> Callable[[Any, Any], Any] | None:
-    """The filter gradient: (images, gradients) to it. None where images are too wide."""
-    if not entry.AVAILABLE or g.empty or not g.band_rows:
+    """The filter gradient: (images, gradients) to it. None as for `forward`."""
+    if not entry.AVAILABLE or g.empty or not g.band:
         return None
     inner = g.channels // g.channel_groups
     parts = math.prod(g.window) * inner
     tiles = tiles_for(g.filters // g.channel_groups, KINDS[np.dtype(dtype)])
     function = LIBRARIES[np.dtype(dtype)].entry("filter_gradient", table_entries=tiles)
-    kernel = function.for_dims(numbers(parts, g, g.band_rows))
+    kernel = function.for_dims(numbers(parts, g, g.band_rows or 1))
     return entry.filling(kernel, (*g.window, inner, g.filters), dtype)
 
 

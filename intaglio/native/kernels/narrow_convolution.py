@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.native.kernels import convolution
-from intaglio.native.kernels.convolution import STRIPE_BYTES, ConvolutionBuilder, Geometry
+from intaglio.native.kernels.convolution import STRIPE_SIZE, ConvolutionBuilder, Geometry
 from intaglio.native.kernels.library import Kernel, Library, Source
 from intaglio.native.kernels.narrow_matmul import (
     CONFIGURATION_TEXT,
@@ -219,7 +219,7 @@ class NarrowConvolution(ConvolutionBuilder):
         """Bands of rows of the result, counted through all images, by packed filters."""
         code = Code(name, entry.KERNEL)
         dims = entry.load_dims(code, convolution.DIMS)
-        scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
+        scratch = code.let(f"alloca [{STRIPE_SIZE} x {self.kind}], align 64")
         left = code.let(f"alloca [{SIDE * LEFT_STEP} x i8], align 64")
         sums = code.let(f"alloca [{MAX_FILTERS // SIDE * _BLOCK} x i8], align 64")
         table = code.let(f"alloca [{MAX_SEGMENTS} x i64]")
@@ -228,7 +228,10 @@ class NarrowConvolution(ConvolutionBuilder):
         columns, line = dims["filters"], self.size(code, dims, "out_width", "filters")
         out_size = code.integer("mul", line, dims["out_height"])
         pairs = code.integer("sdiv", code.integer("add", columns, SIDE - 1), SIDE)
-        with registers(code), self.bands(code, dims, images, scratch) as (number, y, rows, count):
+        with (
+            registers(code),
+            self.bands(code, dims, images, scratch) as (number, y, rows, _, count),
+        ):
             rows_there = self._padded(code, count, scratch, table)
             result = self.tiles.step(code, out, number, out_size)
             result = self.tiles.step(code, result, y, line)
@@ -258,7 +261,7 @@ class NarrowConvolution(ConvolutionBuilder):
         """
         code = Code(name, entry.KERNEL)
         dims = entry.load_dims(code, _GRADIENT_DIMS)
-        scratch = code.let(f"alloca [{STRIPE_BYTES} x {self.kind}], align 64")
+        scratch = code.let(f"alloca [{STRIPE_SIZE} x {self.kind}], align 64")
         windows = code.let(f"alloca [{PIXELS * _TERM_STEP + ROW_BYTES} x i8], align 64")
         packed = code.let(f"alloca [{SIDE * _PIXEL_STEP} x i8], align 64")
         table = code.let(f"alloca [{MAX_SEGMENTS} x i64]")
@@ -288,7 +291,7 @@ class NarrowConvolution(ConvolutionBuilder):
                 code.loop("0", dims["out_height"], dims["band"]) as y,
             ):
                 rows = code.least(dims["band"], code.integer("sub", dims["out_height"], y))
-                count = self.stripes(code, dims, images, scratch, number, y, rows)
+                count = self.stripes(code, dims, (images, scratch), number, (y, rows))
                 rows_there = self._padded(code, count, scratch, table)
                 gradient = self.tiles.step(code, gradients, number, size)
                 gradient = self.tiles.step(code, gradient, y, line)
@@ -445,7 +448,7 @@ def _library(form: Form, kernels: str) -> Library:
 
 def _works(g: Geometry) -> bool:
     fits = g.filters <= MAX_FILTERS and math.prod(g.window) <= MAX_SEGMENTS
-    return entry.AVAILABLE and not g.empty and bool(g.band) and fits
+    return entry.AVAILABLE and not g.empty and bool(g.band_rows) and fits
 
 
 def _inner(g: Geometry) -> int:
@@ -499,7 +502,7 @@ def input_gradient(g: Geometry, form: Form, dtype: Any) -> Run | None:
 
 def filter_gradient(g: Geometry, form: Form, dtype: Any) -> Run | None:
     """The filter gradient: (images, gradients) to it."""
-    if not _works(g) or not g.band_rows:
+    if not _works(g):
         return None
     library, inner, pairs = _library(form, "filter gradient"), _inner(g), -(-g.filters // SIDE)
     divisions, heights = -(-inner // TERMS), -(-inner // SIDE)

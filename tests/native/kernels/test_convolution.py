@@ -119,6 +119,45 @@ def test_images_of_several_bands(stride):
     check(g)
 
 
+def along(size, window, stride, apart, same):
+    """The length of a result, and the padding before."""
+    reach = (window - 1) * apart + 1
+    if not same:
+        return (size - reach) // stride + 1, 0
+    out = -(-size // stride)
+    return out, max((out - 1) * stride + reach - size, 0) // 2
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "channels", "window", "stride", "apart", "same"),
+    [
+        (1, 1067, 76, (1, 2), 1, 16, False),
+        (1, 9001, 10, (1, 5), 1, 1, True),
+        (1, 5003, 20, (1, 3), 1, 700, True),
+        (3, 3000, 12, (3, 3), 2, 1, True),
+        (5, 700, 40, (3, 3), 1, 2, True),
+        (1, 40, 8000, (1, 3), 1, 1, True),
+    ],
+)
+def test_rows_wider_than_the_buffer(height, width, channels, window, stride, apart, same):
+    (oh, top), (ow, left) = (
+        along(n, w, stride, apart, same) for n, w in zip((height, width), window, strict=True)
+    )
+    g = Geometry(
+        2, height, width, channels, oh, ow, 3, *window, stride, stride, top, left, apart, apart
+    )
+    assert g.band_rows == 0
+    assert 0 < g.span < ow
+    assert (convolution.input_gradient(g) is not None) == (stride == 1)
+    check(g)
+
+
+def test_windows_larger_than_the_buffer_are_left_to_numpy():
+    g = Geometry(1, 1, 9, 30000, 1, 9, 2, 1, 3, 1, 1, 0, 1)
+    assert convolution.forward(g) is None
+    assert convolution.filter_gradient(g) is None
+
+
 @pytest.mark.parametrize("window", [1, 2, 3, 5])
 @pytest.mark.parametrize("stride", [2, 3])
 @pytest.mark.parametrize("before", [0, 1])
@@ -178,19 +217,26 @@ def test_large_filters_are_read_once_or_left_to_products():
     assert col2im.input_gradient(few) is not None
     check(few)
     assert col2im.input_gradient(few._replace(images=1 << 10)) is None
-    assert col2im.input_gradient_by_rows(few._replace(out_width=32)) is None
 
 
-def test_a_row_may_be_longer_than_the_buffer_of_several():
-    wide = Geometry(2, 5, 33, 256, 3, 17, 7, 3, 3, 2, 2, 1, 1)
-    assert col2im.INITIAL_COLUMNS < 9 * 256 * 17 < col2im.SCRATCH_BYTES
-    assert col2im.input_gradient_by_rows(wide) is not None
-    check(wide)
-    assert col2im.input_gradient_by_rows(wide._replace(images=1)) is None
+@pytest.mark.parametrize(
+    "g",
+    [
+        Geometry(1, 5, 33, 256, 3, 17, 7, 3, 3, 2, 2, 1, 1),
+        Geometry(2, 1, 4001, 5, 1, 2001, 7, 1, 5, 2, 2, 0, 2),
+        Geometry(2, 1, 3000, 20, 1, 1500, 7, 1, 3, 2, 2, 0, 60, 1, 61),
+        Geometry(1, 5, 900, 9, 3, 450, 3, 3, 3, 2, 2, 1, 0, 1, 1, True, 5, 3, 3, 2, 1),
+    ],
+)
+def test_products_of_a_row_may_exceed_the_buffer(g):
+    assert np.prod(g.window) * g.channels * g.out_width > col2im.INITIAL_COLUMNS
+    assert col2im.input_gradient_by_rows(g) is not None
+    check(g)
 
 
-def test_images_that_are_too_wide_are_left_to_numpy():
-    assert convolution.forward(Geometry(1, 3, 9000, 16, 3, 9000, 1, 3, 3, 1, 1, 1, 1)) is None
+def test_products_of_a_window_may_not_exceed_the_buffer():
+    g = Geometry(1, 9, 9, 1, 5, 5, 1, 3, 3, 2, 2, 1, 1)
+    assert col2im.input_gradient_by_rows(g._replace(channels=col2im.SCRATCH_BYTES)) is None
 
 
 def test_a_nan_stays_where_it_belongs():
