@@ -21,6 +21,7 @@ CLOSE = {
         "MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum", "Sum", "Mean", "Prod",
         "BiasAddGrad", "Conv2D", "Conv2DBackpropInput", "Conv2DBackpropFilter", "DepthwiseConv2dNative",
         "DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter", "MaxPoolGrad",
+        "MaxPool3DGrad", "AvgPool3D", "AvgPool3DGrad",
         "Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2", "AvgPool", "AvgPoolGrad", "Softmax", "LogSoftmax", "SoftmaxCrossEntropyWithLogits",
         "SparseSoftmaxCrossEntropyWithLogits", "UnsortedSegmentSum", "ScatterNd",
         "TensorScatterAdd", "TensorScatterSub", "FusedBatchNorm", "FusedBatchNormV2",

@@ -256,12 +256,12 @@ def _depthwise_along(
     return along_of(attrs, x, filters) if x[3:] == filters[2:3] else None
 
 
-@chooses(raw.MaxPool)
+@chooses(raw.MaxPool, raw.MaxPool3D)
 def _max_pool(attrs: dict[str, Any], x: Any) -> Run | None:
     return select("maximum", tuple(pooled(attrs, x.shape)))
 
 
-@chooses(raw.MaxPoolGrad)
+@chooses(raw.MaxPoolGrad, raw.MaxPool3DGrad)
 def _max_pool_gradient(attrs: dict[str, Any], x: Any, y: Any, d: Any) -> Run | None:
     along = pooled(attrs, x.shape)
     if not y.shape == d.shape == tuple([a.out for a in along]):
@@ -269,12 +269,12 @@ def _max_pool_gradient(attrs: dict[str, Any], x: Any, y: Any, d: Any) -> Run | N
     return select("maximum gradient", tuple(along))
 
 
-@chooses(raw.AvgPool)
+@chooses(raw.AvgPool, raw.AvgPool3D)
 def _mean_pool(attrs: dict[str, Any], x: Any) -> Run | None:
     return select("mean", tuple(pooled(attrs, x.shape)))
 
 
-@chooses(raw.AvgPoolGrad)
+@chooses(raw.AvgPoolGrad, raw.AvgPool3DGrad)
 def _mean_pool_gradient(attrs: dict[str, Any], sizes: Any, d: Any) -> Run | None:
     along = pooled(attrs, tuple(sizes.tolist()))
     if d.shape != tuple([a.out for a in along]):

@@ -6,6 +6,7 @@ NaN, and each window's gradient goes to its first maximum.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -39,9 +40,11 @@ def _maximum(k: Sliding) -> None:
             k.tiles.write(k.code, most, k.pixel(result, y, x, c, "out_"), mask)
 
 
-def _maximum_gradient(k: Sliding) -> None:
-    """Each window's gradient at its first maximum, or first element if none is above the lowest number;
-    inputs: images, maxima, gradients."""
+def _maximum_gradient(k: Sliding, always: bool = True) -> None:
+    """Each window's gradient at its first maximum; inputs: images, maxima, gradients.
+
+    If no element is above the lowest number it is at the first one, or nowhere unless `always`.
+    """
     images, maxima, gradients = (k.pointer("%ins", i) for i in range(3))
     out, code = k.pointer("%outs", 0), k.code
     with code.loop("%from", "%to") as number:
@@ -58,7 +61,10 @@ def _maximum_gradient(k: Sliding) -> None:
                 _add(k, k.pixel(result, row, column, c), slope, hit)
                 return code.let(f"xor {k.test} {free}, {hit}")
 
-            lost = _lost(k, k.over(down, across, k.test, mask, window), most)
+            free = k.over(down, across, k.test, mask, window)
+            if not always:
+                return
+            lost = _lost(k, free, most)
             pairs = [code.integer("icmp slt", w.first, w.last) for w in (down, across)]
             with code.when(code.let(f"and i1 {pairs[0]}, {pairs[1]}")), code.when(_any(k, lost)):
                 row, column = (
@@ -143,7 +149,7 @@ def _square_maximum(k: Sliding) -> None:
     _squares(k, images, body)
 
 
-def _square_gradient(k: Sliding, relu: bool = False) -> None:
+def _square_gradient(k: Sliding, relu: bool = False, always: bool = True) -> None:
     """As `_maximum_gradient`; every element is seen just once: nothing is cleared or added to.
 
     With `relu` images are results of Relu, through which gradients go where they are not zero; a
@@ -182,6 +188,8 @@ def _square_gradient(k: Sliding, relu: bool = False) -> None:
             k.tiles.write(code, value, code.at("i8", pointer, away), mask)
             free = code.let(f"xor {k.test} {free}, {hit}")
             total = code.let(f"fadd {k.vector} {total}, {value}")
+        if not always:
+            return
         lost = _lost(k, free, most)
         with code.when(_any(k, lost)):
             k.tiles.write(code, slope, code.at("i8", pointers[0], away), lost)
@@ -332,6 +340,8 @@ LIBRARY = library(
         "maximum_gradient": (_maximum_gradient, 3),
         "square_maximum": (_square_maximum, 1),
         "square_maximum_gradient": (_square_gradient, 3),
+        "maximum_gradient_if_found": (functools.partial(_maximum_gradient, always=False), 3),
+        "square_maximum_gradient_if_found": (functools.partial(_square_gradient, always=False), 3),
         "mean": (_mean, 1),
         "mean_gradient": (_mean_gradient, 1),
     }
@@ -347,7 +357,7 @@ def pooling(name: str, w: Windows) -> Callable[..., Any] | None:
     empty."""
     if not entry.AVAILABLE or w.empty:
         return None
-    shape = w.in_shape if name.endswith("gradient") else w.out_shape
+    shape = w.in_shape if "gradient" in name else w.out_shape
     if name.startswith("maximum") and w == _covering(w):
         name = f"square_{name}"
     return entry.filling(LIBRARY.entry(name).for_dims((w.images, *w)), shape)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         narrow_matmul,
         pooling,
         strided_input_gradient,
+        volume_pooling,
         winograd,
         winograd_filter_gradient,
         winograd_pooling,
@@ -46,11 +47,19 @@ else:  # the first convolution of a program does not wait for the modules of oth
             "narrow_matmul",
         )
     )
-    pooling, strided_input_gradient, winograd, winograd_filter_gradient, winograd_pooling = (
+    (
+        pooling,
+        strided_input_gradient,
+        volume_pooling,
+        winograd,
+        winograd_filter_gradient,
+        winograd_pooling,
+    ) = (
         later.Module(f"intaglio.native.kernels.{name}")
         for name in (
             "pooling",
             "strided_input_gradient",
+            "volume_pooling",
             "winograd",
             "winograd_filter_gradient",
             "winograd_pooling",
@@ -313,7 +322,7 @@ def _images_per_thread(g: Geometry, dtype: Any = np.float32) -> Run | None:
 
     A convolution with rotated filters would have few columns there, and leave most lanes idle.
     """
-    strides = (g.stride_y, g.stride_x) != (1, 1)
+    strides = (g.stride_z, g.stride_y, g.stride_x) != (1, 1, 1)
     run = None
     if strides or g.channels <= MAX_DIRECT_CHANNELS:
         run = col2im.input_gradient(g, dtype)
@@ -400,6 +409,8 @@ def _strided_filter_gradient(g: Geometry, dtype: Any) -> Run | None:
 
 def pooled_windows(name: str, along: Along) -> Run | None:
     """The kernel of a pooling op, `maximum` or `mean`, or of its gradient."""
+    if len(along) == 5:
+        return volume_pooling.volumes(name, along)
     w = windows(along)
     return None if w is None else pooling.pooling(name, w)
 

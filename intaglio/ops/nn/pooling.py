@@ -177,6 +177,7 @@ class MaxPoolGradGrad(SecondMaximum):
 class MaxPool3D(Op):
     """The maximum of every window in three spatial dimensions."""
 
+    native_exact = True
     signature = f"input: T; {ATTRS_3D} -> output: T"
     T = FLOATING
     batching = "examples"
