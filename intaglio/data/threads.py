@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -184,8 +185,13 @@ def in_order(deterministic: str, options: Options) -> bool:
     return deterministic == "true"
 
 
+# Calls that take fewer seconds are over before another thread would have begun them: the thread that
+# asks for elements makes them itself. So many calls are measured before that is decided anew.
+QUICK_CALL, MEASURED_CALLS = 2e-4, 8
+
+
 class ParallelCalls:
-    """A function of an open stage's elements, so many of them at a time.
+    """A function of an open stage's elements, so many of them at a time, unless calls are quick.
 
     The threads end when this goes away.
     """
@@ -197,8 +203,10 @@ class ParallelCalls:
         "_ordered",
         "_pending",
         "_pool",
+        "_quick",
         "_source",
         "_threads",
+        "_times",
     )
 
     def __init__(
@@ -212,6 +220,19 @@ class ParallelCalls:
         self._forks = fork_count()
         self._pending: deque[Future[Any]] = deque()
         self._ended = False
+        self._times: list[float] = []  # in seconds, of the last calls
+        self._quick = False
+
+    def _timed(self, *element: Any) -> Any:
+        """The function of an element; notes whether its calls are quick."""
+        start = time.perf_counter()
+        result = self._function(*element)
+        times = self._times
+        times.append(time.perf_counter() - start)
+        if len(times) >= MEASURED_CALLS:
+            self._quick = sorted(times)[len(times) // 2] < QUICK_CALL
+            self._times = []
+        return result
 
     def _submit(self) -> None:
         try:
@@ -221,13 +242,17 @@ class ParallelCalls:
         except Exception as e:
             self._pending.append(_failed(e))
         else:
-            self._pending.append(self._pool.submit(self._function, *element))
+            self._pending.append(self._pool.submit(self._timed, *element))
 
     def __call__(self) -> Element:
         _check_own_threads(self._forks)
         pending = self._pending
-        while not self._ended and len(pending) < self._threads:
-            self._submit()
+        if self._quick:
+            if not pending and not self._ended:
+                return self._next()
+        else:
+            while not self._ended and len(pending) < self._threads:
+                self._submit()
         if not pending:
             self._pool.shutdown(wait=False)
             raise StopIteration
@@ -237,9 +262,19 @@ class ParallelCalls:
             done = wait(pending, return_when=FIRST_COMPLETED).done
             future = next(f for f in pending if f in done)
             pending.remove(future)
-        if not self._ended:
+        if not self._ended and not self._quick:
             self._submit()
         return future.result()
+
+    def _next(self) -> Any:
+        """The function of the next element, on this thread."""
+        try:
+            element = self._source()
+        except StopIteration:
+            self._ended = True
+            self._pool.shutdown(wait=False)
+            raise
+        return self._timed(*element)
 
     def save(self) -> Any:
         """What the calls that have begun give."""

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.data import threads
 
 numbers: Any = tf.data.Dataset.range
 
@@ -112,3 +114,57 @@ def test_errors_replace_their_elements(dataset: Any, wanted: list[Any]) -> None:
             assert "no five" in error.message
             found.append("no")
     assert found == wanted
+
+
+@pytest.mark.parametrize("deterministic", [True, False])
+@pytest.mark.parametrize("seconds", [1e-5, 1.0])
+def test_quick_calls_are_made_by_the_thread_that_asks(
+    monkeypatch: pytest.MonkeyPatch, deterministic: bool, seconds: float
+) -> None:
+    clock = threading.local()
+
+    def tick() -> float:
+        clock.now = getattr(clock, "now", 0.0) + seconds
+        return clock.now
+
+    monkeypatch.setattr(threads, "time", types.SimpleNamespace(perf_counter=tick))
+    seen: list[int] = []
+
+    def note(value: Any) -> Any:
+        seen.append(threading.get_ident())
+        return value
+
+    def noting(x: Any) -> Any:
+        return tf.ensure_shape(tf.numpy_function(note, [x], tf.int64), ())
+
+    dataset = numbers(60).map(noting, num_parallel_calls=4, deterministic=deterministic)
+    assert sorted(dataset.as_numpy_iterator()) == [*range(60)]
+    own = [ident == threading.get_ident() for ident in seen]
+    assert any(own) == (seconds < threads.QUICK_CALL)
+    if any(own):
+        assert own == sorted(own)
+        assert own.index(True) < 2 * threads.MEASURED_CALLS + 4
+
+
+@pytest.mark.parametrize("quick", [False, True])
+def test_errors_of_quick_calls_replace_their_elements(
+    monkeypatch: pytest.MonkeyPatch, quick: bool
+) -> None:
+    monkeypatch.setattr(threads, "QUICK_CALL", 1e9 if quick else 0.0)
+
+    def checked(x: Any) -> Any:
+        tf.debugging.assert_less(tf.math.floormod(x, 20), tf.constant(19, tf.int64))
+        return x
+
+    iterator = iter(numbers(50).map(checked, num_parallel_calls=3))
+    found: list[int] = []
+    failed = 0
+    while True:
+        try:
+            found.append(int(next(iterator)))
+        except StopIteration:
+            break
+        except tf.errors.InvalidArgumentError:
+            failed += 1
+    assert found == [n for n in range(50) if n % 20 != 19]
+    assert failed == 2

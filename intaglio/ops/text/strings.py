@@ -256,19 +256,17 @@ class StringSplitV2(Op):
             raise invalid_argument(f"sep must be a scalar, got shape: {shape_text(np.shape(sep))}")
         separator = np.asarray(sep).item()
         flat = np.asarray(input).tolist()
-        if maxsplit < 0 and not separator:
+        if maxsplit < 0 and not separator and len(flat) >= joined.MIN_TEXTS:
             spans, counts = joined.words(flat)
             parts = spans.array()
         else:
             listed, counts = _split(flat, separator, maxsplit)
             parts = filled(listed, -1)
-        ids = np.repeat(np.arange(counts.size), counts)
-        inside = np.arange(ids.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        return (
-            np.stack([ids, inside], axis=1).astype(np.int64, copy=False),
-            parts,
-            np.array([counts.size, counts.max(initial=0)], np.int64),
-        )
+        indices = np.empty((parts.size, 2), np.int64)
+        indices[:, 0] = np.repeat(np.arange(counts.size), counts)
+        firsts = np.repeat(counts.cumsum() - counts, counts)
+        np.subtract(np.arange(parts.size), firsts, out=indices[:, 1])
+        return indices, parts, np.array([counts.size, counts.max(initial=0)], np.int64)
 
 
 def _split(texts: list[bytes], separator: bytes, most: int) -> tuple[list[bytes], np.ndarray]:
@@ -277,11 +275,12 @@ def _split(texts: list[bytes], separator: bytes, most: int) -> tuple[list[bytes]
         return joined.split(texts, separator)
     # One list of all parts: collecting garbage would look at a list for each text many times.
     parts: list[bytes] = []
-    ends = [0]
+    counts: list[int] = []
     for text in texts:
-        parts += _parts(text, separator, most)
-        ends.append(len(parts))
-    return parts, np.diff(np.array(ends, np.int64))
+        found = _parts(text, separator, most)
+        parts += found
+        counts.append(len(found))
+    return parts, np.array(counts, np.int64)
 
 
 def _parts(text: bytes, separator: bytes, most: int) -> list[bytes]:
