@@ -28,6 +28,11 @@ ARCHIVES = {
     "x86-64-v4": "x86-64-v4:skylake-avx512",
     "x86-64-v4-znver": "x86-64-v4:znver4",
 }
+_SPECIAL = (
+    "bessel_i0", "bessel_i0e", "bessel_i1", "bessel_i1e", "bessel_j0", "bessel_j1", "bessel_k0",
+    "bessel_k0e", "bessel_k1", "bessel_k1e", "bessel_y0", "bessel_y1", "dawsn", "expint",
+    "fresnel_cos", "fresnel_sin", "spence",
+)  # fmt: skip
 _CHANNELS = ((3, 16), (16, 8), (16, 32), (32, 64), (3, 64))
 
 
@@ -87,7 +92,9 @@ def _pooling() -> Iterator[Callable[[], Any]]:
 
 def _products(dtype: Any) -> Iterator[Callable[[], Any]]:
     """Products of matrices, also transposed and in batches."""
-    for rows, inner, columns in ((512, 256, 512), (1000, 64, 16), (64, 1024, 100), (128, 128, 3)):
+    sizes = ((512, 256, 512), (1000, 64, 16), (64, 1024, 100), (128, 128, 3))
+    by_vectors = ((512, 512, 1), (1024, 256, 2), (1024, 256, 3), (1024, 256, 4))
+    for rows, inner, columns in (*sizes, *by_vectors):
         a, b = _normal(dtype, rows, inner), _normal(dtype, inner, columns)
         yield lambda a=a, b=b: _with_gradients(tf.matmul, a, b)
         transposed = tf.transpose(b)
@@ -96,6 +103,18 @@ def _products(dtype: Any) -> Iterator[Callable[[], Any]]:
         )
     batch = _normal(dtype, 16, 64, 64)
     yield lambda: _with_gradients(tf.matmul, batch, batch)
+
+
+def _classes() -> Iterator[Callable[[], Any]]:
+    """Softmax and cross entropies of few classes, which have kernels for each number of them."""
+    for classes in range(2, 11):
+        logits = _normal(tf.float32, 8192, classes)
+        labels = tf.zeros([8192], tf.int32)
+        for function in (tf.nn.softmax, tf.nn.log_softmax):
+            yield lambda function=function, x=logits: function(x)
+        yield lambda x=logits, labels=labels: tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels, x
+        )
 
 
 def _functions(dtype: Any) -> Iterator[Callable[[], Any]]:
@@ -113,6 +132,19 @@ def _functions(dtype: Any) -> Iterator[Callable[[], Any]]:
             yield lambda reduce=reduce, axis=axis: reduce(x, axis)
     for function in (tf.nn.softmax, tf.nn.log_softmax):
         yield lambda function=function: _with_gradients(function, x)
+
+
+def _special() -> Iterator[Callable[[], Any]]:
+    """Functions whose code is long, of float32: half of an archive would be those of float64."""
+    x = tf.abs(_normal(tf.float32, 256, 512)) + 0.5
+    for name in _SPECIAL:
+        function = getattr(tf.math.special, name)
+        yield lambda function=function: function(x)
+    yield lambda: tf.math.ndtri(tf.sigmoid(x))
+    yield lambda: tf.math.erfinv(tf.tanh(x))
+    for function in (tf.math.igammac, tf.math.zeta, tf.math.polygamma):
+        yield lambda function=function: function(x + 1.0, x)
+    yield lambda: tf.math.betainc(x, x, tf.sigmoid(x))
 
 
 def _complex() -> Iterator[Callable[[], Any]]:
@@ -158,6 +190,8 @@ def calls() -> Iterator[Callable[[], Any]]:
         yield from _convolutions(dtype)
         yield from _products(dtype)
         yield from _functions(dtype)
+    yield from _classes()
+    yield from _special()
     yield from _pooling()
     yield from _complex()
     yield from _others()
