@@ -1,4 +1,4 @@
-"""Reductions that do not depend on the order give what NumPy gives, whatever the axes."""
+"""Reductions of numbers whose order does not matter give what NumPy gives, whatever the axes."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ OPS = [
     ("reduce_max", np.maximum, tf.bfloat16),
     ("reduce_min", np.minimum, tf.int16),
     ("reduce_min", np.minimum, tf.float64),
+    ("reduce_sum", np.add, tf.float32),
+    ("reduce_sum", np.add, tf.complex64),
+    ("reduce_prod", np.multiply, tf.float64),
     ("reduce_sum", np.add, tf.int8),
     ("reduce_sum", np.add, tf.int64),
     ("reduce_prod", np.multiply, tf.int32),
@@ -43,7 +46,7 @@ def test_reductions(name, ufunc, dtype, dims, data, keepdims, seed):
     values = np.random.RandomState(seed).randint(0, 3, dims)
     x = np.asarray(values).astype(dtype.as_numpy_dtype)
     found = getattr(tf, name)(x, axes, keepdims=keepdims).numpy()
-    wide = x.astype(np.float64 if x.dtype.kind not in "iub" else x.dtype)
+    wide = x.astype(np.float64 if x.dtype.kind not in "iubc" else x.dtype)
     options = {"dtype": x.dtype} if x.dtype.kind in "iu" else {}
     wanted = ufunc.reduce(wide, axis=tuple(axes), keepdims=keepdims, **options)
     assert found.dtype == x.dtype
@@ -67,3 +70,20 @@ def test_what_is_not_contiguous():
     np.testing.assert_array_equal(
         tf.reduce_sum(tf.constant(x)[:, ::2], [0, 1]), x[:, ::2].sum((0, 1))
     )
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "complex64"])
+@pytest.mark.parametrize("shape", [(1000, 5), (300, 3, 4), (40, 60, 2)])
+@pytest.mark.parametrize("axis", [0, 1, [0, 1]])
+def test_sums_of_negative_zeros_are_zero(dtype, shape, axis):
+    found = tf.reduce_sum(-tf.zeros(shape, dtype), axis).numpy()
+    assert not np.signbit(found.real).any()
+
+
+@pytest.mark.parametrize("shape", [(1000, 9), (90, 7, 13), (40, 60, 2), (2, 3, 900)])
+@pytest.mark.parametrize("name", ["sum", "prod", "mean", "max"])
+def test_rounding_errors_are_those_of_few_operations(shape, name):
+    x = np.random.default_rng(0).uniform(0.5, 1.5, shape)
+    for axis in range(len(shape)):
+        found = getattr(tf, f"reduce_{name}")(tf.constant(x, tf.float32), axis)
+        np.testing.assert_allclose(found, getattr(np, name)(x, axis), rtol=shape[axis] * 1.2e-7)

@@ -1,6 +1,6 @@
-"""Sums and means of large arrays in NumPy, with the bits of the compiled kernels.
+"""Sums, means and products of large arrays in NumPy, with the bits of the compiled kernels.
 
-The order of the additions is that of `native/kernels/reductions.py`: chunks of rows one row after the
+The order of the operations is that of `native/kernels/reductions.py`: chunks of rows one row after the
 other, chunks of a row by the lanes of four vectors. So a program need not wait for a kernel, and may take it
 when it is there.
 """
@@ -23,7 +23,7 @@ VECTORS_PER_STEP = 4
 
 
 def chunked(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
-    """The "sum" or "mean" over axes of floats, which are not empty.
+    """The "sum", "mean" or "product" over axes of floats, which are not empty.
 
     None if the kernel's order is not known, or no axis has several elements.
     """
@@ -39,12 +39,13 @@ def chunked(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     if not any(gone for gone, _ in groups):
         return None
     lengths = [length for _, length in groups]
+    ufunc = np.multiply if how == "product" else np.add
     total = np.ascontiguousarray(x)
     with np.errstate(all="ignore"):
         for at in reversed(range(len(groups))):
             if groups[at][0]:
                 rows = total.reshape(math.prod(lengths[:at]), lengths[at], -1)
-                total = _reduced(rows, width // x.itemsize)
+                total = _reduced(ufunc, rows, width // x.itemsize)
                 lengths[at] = 1
         if how == "mean":
             count = math.prod([length for gone, length in groups if gone])
@@ -53,8 +54,8 @@ def chunked(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
     return total.reshape(kept)[()]
 
 
-def _reduced(rows: np.ndarray, lanes: int) -> np.ndarray:
-    """The sums [outer, inner] of rows [outer, length, inner]."""
+def _reduced(ufunc: np.ufunc, rows: np.ndarray, lanes: int) -> np.ndarray:
+    """The results [outer, inner] of rows [outer, length, inner]."""
     length, inner = rows.shape[1:]
     chunk = max(MIN_ROWS_PER_CHUNK, CHUNK_ELEMENTS // min(inner, COLUMNS_PER_CHUNK))
     while True:
@@ -67,20 +68,18 @@ def _reduced(rows: np.ndarray, lanes: int) -> np.ndarray:
             )
             if count and size
         ]
-        sums = [_row(p[..., 0], lanes)[:, None] if inner == 1 else _columns(p) for p in parts]
-        rows = np.concatenate([s.reshape(len(rows), -1, inner) for s in sums], 1)
+        found = [
+            _row(ufunc, p[..., 0], lanes)[:, None] if inner == 1 else ufunc.reduce(p, axis=1)
+            for p in parts
+        ]
+        rows = np.concatenate([f.reshape(len(rows), -1, inner) for f in found], 1)
         length = rows.shape[1]
         if length == 1:
             return rows[:, 0]
 
 
-def _columns(rows: np.ndarray) -> np.ndarray:
-    """The sums of each column, one row after the other."""
-    return np.add.reduce(rows, axis=1)
-
-
-def _row(rows: np.ndarray, lanes: int) -> np.ndarray:
-    """The sum of each row."""
+def _row(ufunc: np.ufunc, rows: np.ndarray, lanes: int) -> np.ndarray:
+    """The result for each row."""
     count, length = rows.shape
     group = lanes * VECTORS_PER_STEP
     middle = length // group * group
@@ -88,20 +87,20 @@ def _row(rows: np.ndarray, lanes: int) -> np.ndarray:
     total = np.empty((0, count), rows.dtype)
     if middle:
         # One after the other, for the axis is not the last one.
-        steps = np.add.reduce(rows[:, :middle].reshape(count, -1, group), axis=1)
+        steps = ufunc.reduce(rows[:, :middle].reshape(count, -1, group), axis=1)
         halves = steps.reshape(count, 2, -1)
-        halves = (halves[:, 0] + halves[:, 1]).reshape(count, 2, -1)
-        total = np.ascontiguousarray((halves[:, 0] + halves[:, 1]).T)
+        halves = ufunc(halves[:, 0], halves[:, 1]).reshape(count, 2, -1)
+        total = np.ascontiguousarray(ufunc(halves[:, 0], halves[:, 1]).T)
     for start in range(middle, length, lanes):
         rest = rows[:, start : start + lanes].T
         if len(total):
-            total[: len(rest)] += rest
+            ufunc(total[: len(rest)], rest, out=total[: len(rest)])
         else:
             total = np.array(rest, order="C")
     half = lanes // 2
     while half:
         upper = total[half:]
         total = total[:half]
-        total[: len(upper)] += upper
+        ufunc(total[: len(upper)], upper, out=total[: len(upper)])
         half //= 2
     return total[0]

@@ -1,9 +1,9 @@
-"""Reductions whose result does not depend on the order: extremes, logic, integers.
+"""Reductions whose result does not depend on the order, but for rounding: extremes, logic, integers, products.
 
 NumPy's inner loop is over the last axes that are all kept, or all reduced. Where these are short,
 as the channels of images are, it spends its time between loops. Here the loops are long: a short
-last axis is reduced by combining its slices, and above a short kept axis many rows are combined
-side by side first.
+last axis is reduced by combining its slices, above a short kept axis many rows are combined side by
+side first, and other short axes are transposed, so that the reduced one is the first.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from intaglio.opdef import short_floats
 SHORT, ROW = 16, 256
 # NumPy reduces fewer elements as quickly.
 MIN_ELEMENTS = 1 << 11
+# Rows up to this length are transposed, and rows of columns up to `SHORT` if there are so many.
+TRANSPOSED_ROW, MIN_OUTER = 64, 4
 _EXTREMES = (np.maximum, np.minimum)
 
 
@@ -79,25 +81,39 @@ def _in_long_loops(ufunc: Any, x: Any, axes: tuple[int, ...], keep_dims: bool, d
     return found.reshape(kept)[()]
 
 
+def is_thin(size: int, last: int) -> bool:
+    """Whether NumPy would spend its time between loops, for so many elements and such a last group of axes."""
+    return size >= MIN_ELEMENTS and 1 < last <= SHORT
+
+
 def _reduced(ufunc: Any, x: Any) -> Any:
     """Over the middle axis of a contiguous array of three."""
     outer, length, inner = x.shape
     if inner == 1 and 1 < length <= SHORT:
-        return _slices(ufunc, x.reshape(outer, length))
+        return slices_combined(ufunc, x.reshape(outer, length))
     beside = ROW // inner if inner else 0
     if inner == 1 or beside < 2 or length < 2 * beside:
-        return ufunc.reduce(x, axis=1, dtype=x.dtype)
+        return in_order(ufunc, x)
     whole = length // beside
     rows = x[:, : whole * beside].reshape(outer, whole, beside * inner)
     sides = ufunc.reduce(rows, axis=1, dtype=x.dtype).reshape(outer, beside, inner)
     rest = x[:, whole * beside :]
     if rest.shape[1]:
         sides = np.concatenate([sides, rest], axis=1)
-    return ufunc.reduce(sides, axis=1, dtype=x.dtype)
+    return in_order(ufunc, sides)
 
 
-def _slices(ufunc: Any, x: Any) -> Any:
-    """Over the last axis of a matrix of few columns."""
+def in_order(ufunc: Any, x: Any) -> Any:
+    """Over the middle axis of a contiguous array of three; of columns, one element after the other."""
+    outer, length, inner = x.shape
+    if inner <= SHORT and outer >= MIN_OUTER and length <= (TRANSPOSED_ROW if inner == 1 else ROW):
+        columns = np.ascontiguousarray(x.swapaxes(0, 1)).reshape(length, outer * inner)
+        return ufunc.reduce(columns, axis=0, dtype=x.dtype).reshape(outer, inner)
+    return ufunc.reduce(x, axis=1, dtype=x.dtype)
+
+
+def slices_combined(ufunc: Any, x: Any) -> Any:
+    """Over the last axis of a matrix of few columns, one after the other."""
     found = ufunc(x[:, 0], x[:, 1])
     for column in range(2, x.shape[1]):
         ufunc(found, x[:, column], out=found)

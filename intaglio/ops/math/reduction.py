@@ -180,7 +180,7 @@ class Sum(Reduction):
 
 
 def by_kernel(how: str, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
-    """The sum or mean of a large array of floats in chunks; None for others.
+    """The sum, mean or product of a large array of floats in chunks; None for others.
 
     A compiled kernel computes it once there is one, until then NumPy with the same bits.
     """
@@ -288,12 +288,17 @@ class Prod(Reduction):
         axes, dtype = axes_of(axis, input.ndim), input.dtype
         if dtype.itemsize == 2 and dtype.kind not in "iu":
             wide = short_floats.widened(input)
-            return np.multiply.reduce(wide, axis=axes, keepdims=keep_dims).astype(dtype)
+            return np.asarray(self.kernel(wide, axis, keep_dims)).astype(dtype)[()]
         if dtype.kind in "iu":
             return exact_reduce(np.multiply, input, axes, keep_dims, dtype)
+        found = by_kernel("product", input, axes, keep_dims)
+        if found is not None:
+            return found
         if axes == (input.ndim - 1,) and input.shape[-1] > 4 * LANES:
             product = _folded(input)
             return product[..., None] if keep_dims else product
+        if dtype.kind == "f":
+            return exact_reduce(np.multiply, input, axes, keep_dims, dtype)
         if dtype.kind == "c" and input.size:
             # A product with 1 loses signs of zeros, and makes NaN of infinities.
             return np.multiply.reduce(

@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 
 from intaglio.opdef import short_floats
-from intaglio.ops.math.exact_reduction import exact_reduce
+from intaglio.ops.math.exact_reduction import (
+    SHORT,
+    exact_reduce,
+    in_order,
+    is_thin,
+    slices_combined,
+)
 
 # Terms that are added one after the other.
 CHAIN = 128
@@ -42,7 +48,8 @@ def add_reduce(x: Any, axes: tuple[int, ...], keep_dims: bool = False) -> Any:
     if all([x.shape[a] == 1 for a in axes]):  # sums begin with 0, of which nothing is left here
         return x.reshape(_kept(x.shape, axes, keep_dims)).copy()[()]
     groups = [] if x.size <= CHAIN else _groups(x.shape, axes)
-    if not any(gone and length > CHAIN for gone, length in groups[:-1]):
+    thin = bool(groups) and is_thin(x.size, groups[-1][1])
+    if not thin and not any(gone and length > CHAIN for gone, length in groups[:-1]):
         return np.add.reduce(x, axis=axes, dtype=dtype, keepdims=keep_dims)
     total = np.ascontiguousarray(x)
     lengths = [length for _, length in groups]
@@ -70,8 +77,12 @@ def _groups(shape: tuple[int, ...], axes: tuple[int, ...]) -> list[tuple[bool, i
 def _reduced(x: Any) -> Any:
     """The sums over the middle axis of a contiguous array of three, whose shape is (a, 1, c)."""
     outer, length, inner = x.shape
-    if inner == 1 or length <= CHAIN:
+    if inner == 1 and 1 < length <= SHORT:  # sums begin with 0, not with -0.0
+        return (slices_combined(np.add, x.reshape(outer, length)) + 0)[:, None, None]
+    if inner == 1:
         return np.add.reduce(x, axis=1, keepdims=True)
+    if length <= CHAIN:
+        return in_order(np.add, x)[:, None]
     beside = max(1, min(ROW_ELEMENTS // inner, length // CHAIN))
     step = beside * CHAIN
     whole = length // step * step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -19,22 +20,45 @@ from intaglio.ops.linalg.matmul import brackets
 
 # Rows of so many elements are short; and NumPy's cost of a row, in multiplications.
 SHORT_ROW, WORK_OF_SHORT_ROWS = 16, 8
+# Rows of so many elements, of so many together, are computed as columns.
+MAX_COLUMN, MIN_ELEMENTS_OF_COLUMNS = 32, 512
 LAST = np.asarray([-1], np.int32)
 
 
-def _shifted(logits: Any) -> Any:
+def _shifted(logits: Any, axis: int) -> Any:
     """The logits less their greatest, of which the exponential cannot overflow."""
-    if not logits.shape[-1]:
+    if not logits.shape[axis]:
         return logits
     with np.errstate(invalid="ignore"):
-        return logits - logits.max(axis=-1, keepdims=True)
+        return logits - logits.max(axis=axis, keepdims=True)
 
 
-def _softmax(logits: Any) -> Any:
-    shifted = _shifted(short_floats.widened(logits))
+def _softmax(logits: Any, axis: int) -> Any:
+    shifted = _shifted(logits, axis)
     grown = np.exp(shifted, out=None if shifted is logits else shifted)
-    grown /= grown.sum(axis=-1, keepdims=True)
+    grown /= grown.sum(axis=axis, keepdims=True)
     return grown
+
+
+def _log_softmax(logits: Any, axis: int) -> Any:
+    shifted = _shifted(logits, axis)
+    return shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))
+
+
+def _along_rows(function: Any, logits: Any) -> Any:
+    """A function of an array and an axis, for the last one. NumPy starts a loop for each row: many rows
+    of few elements are computed as the columns of the transposed matrix."""
+    wide = short_floats.widened(logits)
+    if not _are_columns(logits.shape):
+        return short_floats.rounded(function(wide, -1), logits.dtype)
+    columns = np.ascontiguousarray(wide.reshape(-1, logits.shape[-1]).T)
+    found = short_floats.rounded(function(columns, 0), logits.dtype)
+    return np.ascontiguousarray(found.T).reshape(logits.shape)
+
+
+def _are_columns(shape: tuple[int, ...]) -> bool:
+    """Whether rows are computed as columns."""
+    return 1 < shape[-1] <= MAX_COLUMN and math.prod(shape) >= MIN_ELEMENTS_OF_COLUMNS
 
 
 def _compiled(name: str, logits: Any) -> Kernel | None:
@@ -74,7 +98,7 @@ class Softmax(Rows):
     def kernel(self, logits):
         _vectors(logits)
         run = _compiled("softmax", logits)
-        return short_floats.rounded(_softmax(logits), logits.dtype) if run is None else run(logits)
+        return _along_rows(_softmax, logits) if run is None else run(logits)
 
     def gradient(self, softmax, dsoftmax) -> Any:
         mean = raw.Sum(raw.Mul(dsoftmax, softmax), LAST, keep_dims=True)
@@ -90,18 +114,11 @@ class LogSoftmax(Rows):
     def kernel(self, logits):
         _vectors(logits)
         run = _compiled("log_softmax", logits)
-        if run is not None:
-            return run(logits)
-        return short_floats.rounded(_log_softmax(logits), logits.dtype)
+        return _along_rows(_log_softmax, logits) if run is None else run(logits)
 
     def gradient(self, logsoftmax, dlogsoftmax) -> Any:
         total = raw.Sum(dlogsoftmax, LAST, keep_dims=True)
         return raw.Sub(dlogsoftmax, raw.Mul(total, raw.Exp(logsoftmax)))
-
-
-def _log_softmax(logits: Any) -> Any:
-    shifted = _shifted(short_floats.widened(logits))
-    return shifted - np.log(np.exp(shifted).sum(axis=-1, keepdims=True))
 
 
 def _along(vector: Any) -> Any:
@@ -150,17 +167,21 @@ class SoftmaxCrossEntropyWithLogits(Op):
             raise invalid_argument(
                 "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional"
             )
-        shifted = _shifted(logits)
+        axis = -1
+        if _are_columns(logits.shape):
+            logits, wanted, axis = logits.T.copy(), wanted.T.copy(), 0
+        shifted = _shifted(logits, axis)
         grown = np.exp(shifted)
-        total = grown.sum(axis=-1, keepdims=True)
+        total = grown.sum(axis=axis, keepdims=True)
         with np.errstate(invalid="ignore"):
             terms = wanted * (np.log(total) - shifted)
         if not np.all(wanted):  # 0 * log(0) is 0 here
             terms[wanted == 0] = 0
         grown /= total
         grown -= wanted
+        grown = np.ascontiguousarray(grown if axis else grown.T)
         dtype = features.dtype
-        return (terms.sum(axis=-1).astype(dtype, copy=False), grown.astype(dtype, copy=False))
+        return terms.sum(axis=axis).astype(dtype, copy=False), grown.astype(dtype, copy=False)
 
     def gradient(self, features, labels, backprop, dloss, dbackprop) -> Any:
         by_logits = by_labels = None
@@ -221,13 +242,17 @@ class SparseSoftmaxCrossEntropyWithLogits(Op):
         classes = features.shape[1]
         if labels.size and not (labels.min() >= 0 and labels.max() < classes):
             raise _bad_label(labels, classes)
-        rows = np.arange(len(labels))
-        shifted = _shifted(short_floats.widened(features))
+        rows, logits, axis = np.arange(len(labels)), short_floats.widened(features), -1
+        own: tuple[Any, Any] = rows, labels
+        if _are_columns(logits.shape):
+            logits, own, axis = logits.T.copy(), (labels, rows), 0
+        shifted = _shifted(logits, axis)
         grown = np.exp(shifted)
-        total = grown.sum(axis=-1)
-        loss = np.log(total) - shifted[rows, labels]
-        grown /= total[:, None]
-        grown[rows, labels] -= 1
+        total = grown.sum(axis=axis)
+        loss = np.log(total) - shifted[own]
+        grown /= np.expand_dims(total, axis)
+        grown[own] -= 1
+        grown = np.ascontiguousarray(grown if axis else grown.T)
         dtype = features.dtype
         return loss.astype(dtype, copy=False), grown.astype(dtype, copy=False)
 

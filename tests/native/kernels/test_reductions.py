@@ -171,7 +171,7 @@ def test_wrong_axes_are_refused_as_elsewhere():
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
-@pytest.mark.parametrize("how", ["sum", "mean"])
+@pytest.mark.parametrize("how", ["sum", "mean", "product"])
 @given(data=st.data())
 @settings(max_examples=40, deadline=None)
 def test_numpy_has_the_bits_of_the_kernels(how, dtype, data):
