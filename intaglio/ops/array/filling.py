@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -179,12 +180,22 @@ def _shown(x: Any) -> str:
     return str(int(value)) if float(value).is_integer() else str(value)
 
 
-def _hot_rows(indices: Any, size: int, on_value: Any, off_value: Any) -> np.ndarray:
-    """`on_value` at each index of a new last dimension; indices outside leave no mark."""
-    result = np.full((*indices.shape, size), off_value[()], off_value.dtype)
-    flat = indices.reshape(-1).astype(np.intp)
-    inside = (flat >= 0) & (flat < size)
-    flat += np.arange(0, flat.size * size, size) if size else 0
+def _hot(indices: Any, at: int, size: int, on_value: Any, off_value: Any) -> np.ndarray:
+    """`on_value` at each index along a new dimension; indices outside leave no mark."""
+    dims, dtype = (*indices.shape[:at], size, *indices.shape[at:]), off_value.dtype
+    if dtype.hasobject or any(off_value.tobytes()):
+        result = np.full(dims, off_value[()], dtype)
+    else:  # memory that the system has cleared
+        result = np.zeros(dims, dtype)
+    if not result.size:
+        return result
+    inner = math.prod(indices.shape[at:])
+    flat = indices.reshape(-1, inner).astype(np.intp)
+    inside = flat.view(np.uintp) < size
+    if inner > 1:
+        flat *= inner
+        flat += np.arange(inner)
+    flat += np.arange(0, result.size, size * inner)[:, None]
     if not inside.all():
         flat = flat[inside]
     result.reshape(-1)[flat] = on_value
@@ -230,8 +241,4 @@ class OneHot(Op):
             raise invalid_argument(f"depth must be non-negative, got: {size}")
         check_allocated((*indices.shape, size), on_value.dtype.itemsize, "OneHot")
         at = rank if axis == -1 else axis
-        if at == rank:
-            return _hot_rows(indices, size, on_value[()], off_value)
-        classes = np.arange(size, dtype=np.int64).reshape((size,) + (1,) * (rank - at))
-        hot = np.expand_dims(indices, at) == classes
-        return np.where(hot, on_value, off_value)
+        return _hot(indices, at, size, on_value[()], off_value)
