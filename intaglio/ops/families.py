@@ -13,6 +13,7 @@ from intaglio.base.errors import NotFoundError, invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op
+from intaglio.opdef.scalar import select
 from intaglio.opdef.spec import Spec, of_elements
 
 # The most elements of constants that are computed during inference, as parts of shapes.
@@ -125,7 +126,7 @@ def zero_where(z: Any, dy: Any) -> Any:
     """
     if np.all(dy):
         return z
-    return np.where(np.equal(dy, 0), z.dtype.type(0), z)
+    return select(np.equal(dy, 0), z.dtype.type(0), z)
 
 
 def constant(value: Any, like: Any) -> np.ndarray:

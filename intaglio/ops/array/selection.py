@@ -108,6 +108,7 @@ class Select(Op):
 
     signature = "condition: bool, x: T, y: T -> output: T"
     T = ALL
+    blockwise = True
     native_exact = True
 
     def infer(self, condition: Spec, x: Spec, y: Spec) -> Spec:
@@ -125,7 +126,7 @@ class Select(Op):
             raise invalid_argument(
                 f"Inputs to operation Select of type Select must have the same size and shape.  Input 0: {brackets(condition.shape)} != input 1: {brackets(x.shape)}"
             )
-        return np.where(condition, x, y)
+        return select(condition, x, y)
 
     def gradient(self, doutput, condition) -> Any:
         zeros = raw.ZerosLike(doutput)

@@ -27,6 +27,7 @@ from intaglio.base.dtypes import (
 from intaglio.base.errors import InternalError, InvalidArgumentError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
+from intaglio.opdef.scalar import select
 from intaglio.opdef.spec import Spec
 from intaglio.ops.families import (
     Binary,
@@ -272,7 +273,7 @@ class FloorMod(Binary):
             return remainder(x, divisor(y, x))
         rest = np.fmod(x, y)
         other_side = (np.less(x, 0) != np.less(y, 0)) & np.not_equal(rest, 0)
-        return np.where(other_side, np.add(rest, y), rest)
+        return select(other_side, np.add(rest, y), rest)
 
     def gradient(self, dz, x, y) -> Any:
         def by_y() -> Any:

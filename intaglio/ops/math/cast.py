@@ -29,6 +29,7 @@ from intaglio.base.errors import ShapeError, UnimplementedError, invalid_argumen
 from intaglio.opdef import raw, short_floats
 from intaglio.opdef.machine_code import MIN_SHORT_ELEMENTS
 from intaglio.opdef.op import Op, op
+from intaglio.opdef.scalar import select
 from intaglio.opdef.spec import Spec, of_elements
 from intaglio.ops.families import MAX_FOLDED_ELEMENTS, unbroadcast_both
 
@@ -112,17 +113,17 @@ def _converted(x: Any, wanted: Any) -> Any:
         return _unsigned(x, fits, wanted)
     if fits.all():
         return x.astype(wanted)
-    inside = np.where(fits, x, x.dtype.type(0)).astype(wanted)
-    return np.where(fits, inside, wanted.type(-(2 ** (bits - 1))))
+    inside = select(fits, x, x.dtype.type(0)).astype(wanted)
+    return select(fits, inside, wanted.type(-(2 ** (bits - 1))))
 
 
 def _unsigned(x: Any, fits: Any, wanted: Any) -> Any:
     half = 2 ** (wanted.itemsize * 8 - 1)
-    inside = np.where(fits, x, x.dtype.type(0))
+    inside = select(fits, x, x.dtype.type(0))
     high = inside >= x.dtype.type(half)
-    low = np.where(high, inside - x.dtype.type(half), inside).astype(np.int64)
-    result = low.astype(wanted) + np.where(high, wanted.type(half), wanted.type(0))
-    return np.where(fits, result, wanted.type(half))
+    low = select(high, inside - x.dtype.type(half), inside).astype(np.int64)
+    result = low.astype(wanted) + select(high, wanted.type(half), wanted.type(0))
+    return select(fits, result, wanted.type(half))
 
 
 @op

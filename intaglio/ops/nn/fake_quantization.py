@@ -13,6 +13,7 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
+from intaglio.opdef.scalar import select
 from intaglio.opdef.spec import Spec
 from intaglio.ops.math.summation import add_reduce
 
@@ -105,7 +106,7 @@ class FakeQuantWithMinMaxArgsGradient(Op):
             raise invalid_argument("gradient and input must be the same size")
         low, high = _bounds(min, max)
         low, high, _ = nudged(low, high, num_bits, narrow_range)
-        return np.where(_inside(inputs, low, high), gradients, _F(0))
+        return select(_inside(inputs, low, high), gradients, _F(0))
 
 
 @op
@@ -152,7 +153,7 @@ class FakeQuantWithMinMaxVarsGradient(Op):
             return np.array(gradients), np.zeros((), _F), np.zeros((), _F)
         low, high, _ = nudged(min, max, num_bits, narrow_range)
         return (
-            np.where(_inside(inputs, low, high), gradients, _F(0)),
+            select(_inside(inputs, low, high), gradients, _F(0)),
             _sums(gradients, inputs < low),
             _sums(gradients, inputs > high),
         )
@@ -161,7 +162,7 @@ class FakeQuantWithMinMaxVarsGradient(Op):
 def _sums(gradients: Any, where: Any, axes: tuple[int, ...] | None = None) -> Any:
     """The sums of the gradients where a mask allows them, over some axes or all."""
     over = tuple(range(gradients.ndim)) if axes is None else axes
-    return add_reduce(np.where(where, gradients, _F(0)), over)
+    return add_reduce(select(where, gradients, _F(0)), over)
 
 
 def _channels(inputs: Dims, low: Dims, high: Dims) -> None:
@@ -219,7 +220,7 @@ class FakeQuantWithMinMaxVarsPerChannelGradient(Op):
         empty = (min == 0) & (max == 0)
         rows = tuple(range(inputs.ndim - 1))
         return (
-            np.where(_inside(inputs, low, high) | empty, gradients, _F(0)),
+            select(_inside(inputs, low, high) | empty, gradients, _F(0)),
             _sums(gradients, (inputs < low) & ~empty, rows),
             _sums(gradients, (inputs > high) & ~empty, rows),
         )

@@ -10,6 +10,7 @@ from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
+from intaglio.opdef.scalar import select
 from intaglio.opdef.spec import Spec
 
 _ROUNDS = ("HALF_TO_EVEN", "HALF_UP")
@@ -242,7 +243,7 @@ class QuantizeAndDequantizeV4Grad(Op):
         low, high = _bounds(input_min, input_max, input.ndim, axis)
         inside = (input >= low) & (input <= high)
         return (
-            np.where(inside, gradients, gradients.dtype.type(0)),
+            select(inside, gradients, gradients.dtype.type(0)),
             np.zeros_like(input_min),
             np.zeros_like(input_max),
         )
