@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -86,6 +87,20 @@ class CompiledUnary(CompiledFunction):
         if self.work_per_element * x.size < machine_code.MIN_COMPILED_WORK:  # most arrays are small
             return self.numpy_kernel(x)
         return self.computed(x)
+
+
+def by_numbers(function: Callable[[float], float], kernel: Kernel, most: int) -> Kernel:
+    """A kernel of one array that computes few elements, up to `most`, by a function of Python's numbers: NumPy
+    takes longer for the steps of a function than for so many elements."""
+
+    def run(x: Any) -> Any:
+        if x.size > most:
+            return kernel(x)
+        numbers = x.reshape(-1).astype(np.float64).tolist()
+        found = np.fromiter(map(function, numbers), np.float64, len(numbers))
+        return found.astype(x.dtype).reshape(x.shape)
+
+    return run
 
 
 def machine_dtypes(op: Op) -> tuple[np.dtype[Any], ...]:

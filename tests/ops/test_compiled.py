@@ -12,6 +12,7 @@ from intaglio.base.hooks import HOOKS
 from intaglio.opdef import machine_code, raw
 from intaglio.opdef.machine_code import MIN_COMPILED_WORK
 from intaglio.ops.compiled import CompiledFunction
+from intaglio.ops.math.gamma_functions import MAX_NUMBERS
 
 # Of functions of one, two and three numbers; the last are shares.
 ARGUMENTS = (np.linspace(-6, 6, 64), np.linspace(9, 0.5, 64), np.linspace(0, 1, 64))
@@ -58,3 +59,20 @@ def test_a_call_waits_for_machine_code_that_it_alone_pays_for(monkeypatch):
     machine_code.exact_kernel("texts", machine_code.MIN_TOTAL_WORK, "lengths")
     machine_code.exact_kernel("texts", machine_code.MIN_TOTAL_WORK, "lengths", quick=True)
     assert asked == ["later", "later", "now", "later"]
+
+
+@pytest.mark.parametrize("op", [tf.math.erf, tf.math.erfc, tf.math.lgamma])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_few_numbers_have_the_values_of_many(op, dtype: str) -> None:
+    """Python's functions compute few elements: also of infinities, poles and NaN."""
+    special = [0.0, -0.0, 1.0, 2.0, -1.0, -3.0, np.inf, -np.inf, np.nan, 1e30, 3e38, 1e-30, -2.5]
+    few = tf.cast(tf.constant([*special, 1.001, 30.0, -30.0], tf.float64), dtype)
+    many = op(tf.tile(few, [MAX_NUMBERS // 16 + 1]))[:16]
+    limit = {"float16": 2e-3, "bfloat16": 2e-2, "float32": 1e-6, "float64": 1e-14}[dtype]
+    for x in (few, tf.reshape(few, [4, 4])):
+        found = op(x)
+        assert found.shape == x.shape
+        assert found.dtype == dtype
+        np.testing.assert_allclose(
+            tf.cast(tf.reshape(found, [16]), "float64"), tf.cast(many, "float64"), rtol=limit
+        )

@@ -15,11 +15,14 @@ import numpy as np
 
 from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.opdef import raw
+from intaglio.opdef.machine_code import WORK_PER_POLYNOMIALS
 from intaglio.opdef.op import op
 from intaglio.opdef.scalar import in_blocks, select
-from intaglio.ops.compiled import CompiledUnary
+from intaglio.ops.compiled import CompiledUnary, by_numbers
 from intaglio.ops.families import Unary, constant
 
+# The elements up to which Python's functions are faster than NumPy's passes.
+MAX_NUMBERS = 256
 FLOATS = (bfloat16, float16, float32, float64)
 
 # Coefficients, the highest power's first.
@@ -253,7 +256,8 @@ class Erf(CompiledUnary, ErrorFunction):
     """The error function."""
 
     blockwise = False  # its NumPy kernel sees to that
-    numpy_kernel = staticmethod(_by_precision(erf_single, erf))
+    work_per_element = WORK_PER_POLYNOMIALS
+    numpy_kernel = staticmethod(by_numbers(math.erf, _by_precision(erf_single, erf), MAX_NUMBERS))
 
     def scalar(self, s, x):
         return s.erf(x)
@@ -268,7 +272,10 @@ class Erfc(CompiledUnary, ErrorFunction):
     """1 - erf(x)."""
 
     blockwise = False  # its NumPy kernel sees to that
-    numpy_kernel = staticmethod(_by_precision(erfc_single, erfc))
+    work_per_element = WORK_PER_POLYNOMIALS
+    numpy_kernel = staticmethod(
+        by_numbers(math.erfc, _by_precision(erfc_single, erfc), MAX_NUMBERS)
+    )
 
     def scalar(self, s, x):
         return s.erfc(x)
@@ -288,6 +295,7 @@ class Erfinv(CompiledUnary, ErrorFunction):
     """The number whose error function is x."""
 
     blockwise = False  # its NumPy kernel sees to that
+    work_per_element = WORK_PER_POLYNOMIALS
     numpy_kernel = staticmethod(_in_double(erfinv))
 
     def scalar(self, s, x):
@@ -303,6 +311,7 @@ class Ndtri(CompiledUnary, ErrorFunction):
     """The number below which a standard normal variable falls with probability x."""
 
     blockwise = False  # its NumPy kernel sees to that
+    work_per_element = WORK_PER_POLYNOMIALS
     numpy_kernel = staticmethod(_in_double(ndtri))
 
     def scalar(self, s, x):

@@ -17,15 +17,18 @@ from intaglio.opdef import raw
 from intaglio.opdef.op import op
 from intaglio.opdef.scalar import in_blocks
 from intaglio.opdef.spec import Spec
-from intaglio.ops.compiled import CompiledFunction, CompiledUnary
+from intaglio.ops.compiled import CompiledFunction, CompiledUnary, by_numbers
 from intaglio.ops.families import Unary, constant, spec_of, unbroadcast_both
 
 FLOATS = (bfloat16, float16, float32, float64)
 # From here on the asymptotic series are exact.
 ASYMPTOTIC_FROM = 8
 EPS = 2.0**-56
-# What NumPy takes for an element of the zeta function, in multiplications.
-WORK_PER_ZETA = 512
+# The elements up to which Python's function is faster than NumPy's passes.
+MAX_NUMBERS = 1024
+# What NumPy takes for an element of the logarithm of the gamma function or its derivative, and of the zeta
+# function, in multiplications.
+WORK_PER_GAMMA, WORK_PER_ZETA = 256, 512
 # The most terms of the zeta function that are summed directly.
 SUMMED_TERMS = 64
 # Bernoulli numbers B2, B4, ...
@@ -259,8 +262,24 @@ def polygamma(n: Any, x: Any) -> Any:
     return np.where(whole, value, np.nan)
 
 
+def _lgamma_of_number(x: float) -> float:
+    try:
+        return math.lgamma(x)
+    except ValueError:  # a pole
+        return math.inf
+
+
 def _rounded_lgamma(x: Any) -> Any:
     return lgamma(x.astype(np.float64), x.dtype.itemsize < 8).astype(x.dtype)
+
+
+_in_blocks = in_blocks(_rounded_lgamma)
+# Near 1 and 2 Python's function has too few digits for float64.
+_short_lgamma = by_numbers(_lgamma_of_number, _in_blocks, MAX_NUMBERS)
+
+
+def _lgamma_kernel(x: Any) -> Any:
+    return _short_lgamma(x) if x.dtype.itemsize < 8 else _in_blocks(x)
 
 
 def _rounded_digamma(x: Any) -> Any:
@@ -272,7 +291,8 @@ class Lgamma(CompiledUnary, Unary):
     """log(|gamma(x)|)."""
 
     T = FLOATS
-    numpy_kernel = staticmethod(in_blocks(_rounded_lgamma))
+    work_per_element = WORK_PER_GAMMA
+    numpy_kernel = staticmethod(_lgamma_kernel)
 
     def scalar(self, s, x):
         return s.lgamma(x)
@@ -286,6 +306,7 @@ class Digamma(CompiledUnary, Unary):
     """The derivative of Lgamma."""
 
     T = FLOATS
+    work_per_element = WORK_PER_GAMMA
     numpy_kernel = staticmethod(in_blocks(_rounded_digamma))
 
     def scalar(self, s, x):
