@@ -20,6 +20,9 @@ import numpy as np
 
 from intaglio.base import later
 from intaglio.native.llvm import background, prepared
+from intaglio.opdef import raw
+from intaglio.ops import compiled
+from intaglio.ops.nn.softmax import SHORT_ROW
 
 tf: Any = later.named("intaglio.tf")
 # By archive: the level, and the processor of it for which instructions are chosen and ordered.
@@ -155,6 +158,25 @@ def _complex() -> Iterator[Callable[[], Any]]:
     yield lambda: tf.signal.fft2d(z)
 
 
+def _declared() -> Iterator[Callable[[], Any]]:
+    """Functions whose large arrays are machine code in eager calls, by the traits of their ops."""
+    for op in raw.catalogue().values():
+        dtypes = compiled.machine_dtypes(op) if op.compiled_when_large else ()
+        if op.compiled_when_complex:
+            dtypes = (*dtypes, np.dtype(np.complex64), np.dtype(np.complex128))
+        for dtype in dtypes:
+            x = tf.cast(tf.fill([1 << 14], 0.5), dtype)
+            yield lambda op=op, x=x: op(*[x] * len(op.input_names))
+
+
+def _short_rows() -> Iterator[Callable[[], Any]]:
+    """Softmax of rows of few elements, which has a kernel for each length."""
+    for length in range(2, SHORT_ROW + 1):
+        x = tf.ones([(1 << 15) // length + 1, length])
+        for function in (tf.nn.softmax, tf.nn.log_softmax):
+            yield lambda function=function, x=x: function(x)
+
+
 def _others() -> Iterator[Callable[[], Any]]:
     """Normalisation, random numbers, images and strings."""
     x = _normal(tf.float32, 4, 64, 64, 32)
@@ -194,6 +216,8 @@ def calls() -> Iterator[Callable[[], Any]]:
     yield from _special()
     yield from _pooling()
     yield from _complex()
+    yield from _declared()
+    yield from _short_rows()
     yield from _others()
 
 

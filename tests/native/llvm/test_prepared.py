@@ -11,9 +11,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from intaglio.base.hooks import HOOKS
 from intaglio.native.llvm import jit, object_cache, prepared, processor
+from intaglio.opdef import raw
+from intaglio.ops import compiled
 from intaglio.tools import preparation
 
+DECLARED = [
+    op for op in raw.catalogue().values() if op.compiled_when_large or op.compiled_when_complex
+]
 TEXT = "define i64 @f() {\n  ret i64 7\n}\n"
 
 
@@ -88,6 +94,8 @@ COLLECT = """
 import pathlib, sys
 from intaglio.base import later
 from intaglio.native.llvm import prepared
+from intaglio.opdef import raw
+from intaglio.ops import compiled
 from intaglio.tools import preparation
 preparation.calls = lambda: iter([lambda: exec(compile(sys.argv[2], "program", "exec"), {})])
 pathlib.Path(sys.argv[1]).write_bytes(prepared.written(preparation.collected()))
@@ -133,3 +141,21 @@ def test_what_is_prepared_has_every_family():
         if called % 40 == 0:
             call()
     assert called > 150
+
+
+def test_all_declared_functions_are_prepared(monkeypatch):
+    """Each op asks for its kernels; none of the calls is refused."""
+    asked = set[tuple[str, str]]()
+
+    def select(kind, op, *dtypes):
+        dtype = dtypes[0][0].name if dtypes else "float64" if "double" in kind else "float32"
+        asked.add((op.name, dtype))
+
+    monkeypatch.setattr(HOOKS, "select_kernel", select)
+    for call in preparation._declared():
+        call()
+    for op in DECLARED:
+        wanted = {d.name for d in compiled.machine_dtypes(op)} if op.compiled_when_large else set()
+        if op.compiled_when_complex:
+            wanted |= {"complex64", "complex128"}
+        assert {dtype for name, dtype in asked if name == op.name} >= wanted, op.name
