@@ -108,6 +108,34 @@ def short_integers(value: Any) -> Any:
     return np.array(value, _INT32)
 
 
+def short_floats(value: Any, dtype: Any, limit: float) -> Any:
+    """The array of a short list of floats below a limit; None for any other list."""
+    if not 0 < len(value) <= 8:
+        return None
+    for item in value:
+        if type(item) is not float or not -limit < item < limit:
+            return None
+    return np.array(value, dtype)
+
+
+def short_rows(value: Any) -> Any:
+    """The matrix of a short list of such lists, such as paddings; None for any other list."""
+    if not 0 < len(value) <= 8:
+        return None
+    length = 0
+    for row in value:
+        kind = type(row)
+        if (kind is not list and kind is not tuple) or not 0 < len(row) <= 8:
+            return None
+        length = length or len(row)
+        if len(row) != length:
+            return None
+        for item in row:
+            if type(item) is not int or not -0x80000000 <= item <= 0x7FFFFFFF:
+                return None
+    return np.array(value, _INT32)
+
+
 def _check_range(array: Any) -> None:
     if np.any(np.isinf(array.astype(np.float32)) & np.isfinite(array)):
         raise ValueError(

@@ -38,6 +38,7 @@ _LIMITS = {
     dtypes.complex64.numpy: 3e38,
     dtypes.complex128.numpy: 1e308,
 }
+_WIDE = (_FLOAT32, dtypes.float64.numpy)
 _NUMBERS = frozenset([d.numpy for d in dtypes.ALL if d.is_integer]) | _LIMITS.keys()
 
 
@@ -55,9 +56,15 @@ def literal(value: Any, dtype: Any, allowed: frozenset[Any]) -> Any:
         limit = _LIMITS.get(dtype)
         if limit is not None and dtype in allowed and -limit < value < limit:
             return np.array(value, dtype)
-    elif (kind is list or kind is tuple) and (dtype is None or dtype is _INT32):
-        if _INT32 in allowed:
-            return elements.short_integers(value)
+    elif kind is list or kind is tuple:
+        found = None
+        if (dtype is None or dtype is _INT32) and _INT32 in allowed:
+            found = elements.short_integers(value)
+            found = elements.short_rows(value) if found is None else found
+        dtype = dtype or _FLOAT32
+        if found is None and dtype in _WIDE and dtype in allowed:
+            found = elements.short_floats(value, dtype, _LIMITS[dtype])
+        return found
     elif kind is np.ndarray and value.dtype in allowed and value.dtype.kind != "O":
         if dtype is not None and value.dtype is not dtype:
             return None
@@ -111,7 +118,9 @@ def direct(op: Op) -> Direct:
 
 
 def _is_able(op: Op) -> bool:
-    if op.kernel_fn is None or op.stateful or op.has_graphs or not op.output_names:
+    if op.kernel_fn is None or op.has_graphs or not op.output_names:
+        return False
+    if op.stateful and (not op.is_random or op.has_lists):
         return False
     for arg in op.sig.inputs:
         if arg.types or arg.var in op.attr_names or not _stored(op, arg):
@@ -120,7 +129,7 @@ def _is_able(op: Op) -> bool:
     known |= {a.number for a in op.sig.inputs}
     for kind, key in op.kernel_order:
         if kind == "service":
-            if hasattr(getattr(SERVICES, key), "for_call"):
+            if hasattr(getattr(SERVICES, key), "for_call") and key != "stream":
                 return False
         elif kind != "input" and key not in known:
             return False
@@ -213,7 +222,6 @@ class _DirectCallSource:
             self.lines.append(f"if {check}: return _DECLINED")
             self.deciding.setdefault(arg.var or "", f"{x}[0].dtype")
             return
-        later = any(arg.var and arg.var == a.var for a in op.sig.inputs[n + 1 :])
         if arg.dtype is not None:
             self.names[f"_fixed{n}"] = arg.dtype.numpy
             wrong, wanted = f"{x}.dtype is not _fixed{n}", f"_fixed{n}"
@@ -226,13 +234,23 @@ class _DirectCallSource:
         self.lines.append(f"if {name}.__class__ is _EagerTensor:")
         self.lines.append(f"    {x} = {name}._array")
         self.lines.append(f"    if {wrong}: return _DECLINED")
-        if later and not decided:  # a later tensor takes precedence in determining the type
+        # A later tensor takes precedence in determining the type.
+        later = [a for a in op.sig.inputs[n + 1 :] if arg.var == a.var] if arg.var else []
+        if not decided and any(a.is_list for a in later):
             self.lines.append("else: return _DECLINED")
         else:
+            for other in [] if decided else later:
+                self.lines.append(f"elif {other.name}.__class__ is _EagerTensor:")
+                self._literal(n, f"{other.name}._array.dtype", f" or {x}.dtype not in _types{n}")
             self.lines.append("else:")
-            self.lines.append(f"    {x} = _literal({name}, {wanted}, _types{n})")
-            self.lines.append(f"    if {x} is None: return _DECLINED")
+            self._literal(n, wanted)
         self.deciding.setdefault(arg.var or "", f"{x}.dtype")
+
+    def _literal(self, n: int, dtype: str, refused: str = "") -> None:
+        """The array of a Python value of a dtype, unless the door has to convert it."""
+        x, name = f"_x{n}", self.op.input_names[n]
+        self.lines.append(f"    {x} = _literal({name}, {dtype}, _types{n})")
+        self.lines.append(f"    if {x} is None{refused}: return _DECLINED")
 
     def _argument(self, kind: str, key: Any) -> str:
         """An argument of the kernel."""
@@ -240,10 +258,16 @@ class _DirectCallSource:
             return f"_x{key}"
         if kind == "service":
             self.names[f"_service_{key}"] = getattr(SERVICES, key)
-            return f"_service_{key}"
+            return self._stream() if key == "stream" else f"_service_{key}"
         if kind == "attr":
             return self._counts().get(key) or key
         return f"_BY_NUMPY[{self.deciding[key]}]"
+
+    def _stream(self) -> str:
+        """The state of a random op for a call."""
+        types = [f"{var!r}: _BY_NUMPY[_x{at}.dtype]" for var, at in self.op.typed_by]
+        attrs = [f"{name!r}: {name}" for name in self.op.attr_names]
+        return f"_service_stream.for_call(_op, {{{', '.join(types)}}}, {{{', '.join(attrs)}}})"
 
     def _counts(self) -> dict[str, str]:
         """The lengths of tensor lists, by the attributes that count them."""
