@@ -87,12 +87,10 @@ def _one(stream: Stream) -> tuple[int, int, int, int]:
     """One block in Python's own integers: faster than NumPy for a few."""
     x0, x1 = stream.low & 0xFFFFFFFF, stream.low >> 32
     x2, x3 = stream.high & 0xFFFFFFFF, stream.high >> 32
-    k0, k1 = stream.key & 0xFFFFFFFF, stream.key >> 32
-    for _ in range(10):
+    for k0, k1 in _round_keys(stream.key):
         p0, p1 = x0 * 0xD2511F53, x2 * 0xCD9E8D57
         x0, x1 = p1 >> 32 ^ x1 ^ k0, p1 & 0xFFFFFFFF
         x2, x3 = p0 >> 32 ^ x3 ^ k1, p0 & 0xFFFFFFFF
-        k0, k1 = (k0 + WEYL_0) & 0xFFFFFFFF, (k1 + WEYL_1) & 0xFFFFFFFF
     return x0, x1, x2, x3
 
 
@@ -103,7 +101,7 @@ def _cipher(stream: Stream, offsets: np.ndarray, out: np.ndarray) -> None:
     x0, x1, x2, x3 = low & LOW, low >> HIGH, high & LOW, high >> HIGH
     m0, m1 = MULTIPLIERS[:, 0]
     p0, p1 = low, high  # their memory: each number is in the words
-    for key_0, key_1 in _round_keys(stream.key):
+    for key_0, key_1 in _wide_round_keys(stream.key):
         np.multiply(x0, m0, out=p0)
         np.multiply(x2, m1, out=p1)
         x1 ^= key_0
@@ -122,13 +120,18 @@ def _cipher(stream: Stream, offsets: np.ndarray, out: np.ndarray) -> None:
 
 
 @functools.lru_cache(64)
-def _round_keys(key: int) -> list[tuple[np.uint64, np.uint64]]:
+def _round_keys(key: int) -> list[tuple[int, int]]:
     """The two key words of each of the ten rounds."""
-    words = [
+    return [
         ((key + i * WEYL_0) & 0xFFFFFFFF, ((key >> 32) + i * WEYL_1) & 0xFFFFFFFF)
         for i in range(10)
     ]
-    return [(np.uint64(a), np.uint64(b)) for a, b in words]
+
+
+@functools.lru_cache(64)
+def _wide_round_keys(key: int) -> list[tuple[np.uint64, np.uint64]]:
+    """The same as NumPy's 64-bit integers."""
+    return [(np.uint64(a), np.uint64(b)) for a, b in _round_keys(key)]
 
 
 def bits32(stream: Stream, count: int) -> np.ndarray:
@@ -313,15 +316,25 @@ def categories(stream: Stream, logits: np.ndarray, count: int) -> np.ndarray:
     rows = len(logits)
     uniforms = uniform(stream, rows * count, np.dtype(np.float64)).reshape(rows, count)
     finite = np.isfinite(logits)
-    wide = np.where(finite, logits.astype(np.float64), -np.inf)
-    top = wide.max(axis=1, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, 0.0)
-    sums = np.cumsum(np.where(finite, np.exp(wide - top), 0.0), axis=1)
+    is_regular = finite.all()
+    sums = logits.astype(np.float64)
+    if not is_regular:
+        sums[~finite] = -np.inf
+    top = sums.max(axis=1, keepdims=True, initial=-np.inf)
+    sums -= top if is_regular else np.where(np.isfinite(top), top, 0.0)
+    np.exp(sums, out=sums)
+    if not is_regular:
+        sums[~finite] = 0.0
+    np.cumsum(sums, axis=1, out=sums)
     wanted = uniforms * sums[:, -1:]
     result = np.empty((rows, count), np.int64)
     if count < rows:
         for draw in range(count):
-            result[:, draw] = (sums <= wanted[:, draw, None]).sum(axis=1)
+            above = sums > wanted[:, draw, None]
+            result[:, draw] = above.argmax(axis=1)
+            none = ~above[:, -1]
+            if none.any():
+                result[none, draw] = logits.shape[1]
         return result
     for row in range(rows):
         result[row] = np.searchsorted(sums[row], wanted[row], side="right")
