@@ -57,9 +57,9 @@ WORK_PER_SORTED = 100
 # Fewer numbers are looked up by Python as quickly.
 MIN_HASHED = 64
 # So many comparisons of elements with partitions cost more than sorting the elements.
-MIN_SORTED_COMPARISONS = 1 << 14
+MIN_SORTED_COMPARISONS = 1 << 11
 # With so few partitions the elements of each are found by comparisons, in order, for less.
-MAX_COMPARED_PARTITIONS = 16
+MAX_COMPARED_PARTITIONS = 6
 _FIBONACCI = -0x61C8864680B583EB  # 2**64 divided by the golden ratio, as an int64
 
 

@@ -18,6 +18,8 @@ from intaglio.ops.families import check_rank, constant, shape_of
 # Of rows that are longer, the index does not fit beside a key of 32 bits.
 MAX_PACKED_ROW = 1 << 32
 MIN_LONG_ROW = 4096
+# Elements of a long row of which the maximum is found first.
+MAXIMUM_BLOCK = 64
 
 
 def _keys(x: Any) -> np.ndarray:
@@ -98,10 +100,21 @@ def _is_long(x: Any) -> bool:
 
 def _first_of_row(row: Any, k: int) -> np.ndarray:
     """The positions of the k largest elements, of which none is NaN."""
-    # Only those at least as large as the k-th largest need to be put in order.
-    least = np.partition(row, row.size - k)[row.size - k]
-    among = np.flatnonzero(row >= least)
+    # Only those at least as large as the k-th largest need to be put in order, and only those at least as
+    # large as the k-th largest maximum of a block are compared with it.
+    blocks = row.size // MAXIMUM_BLOCK
+    if blocks < 2 * k:
+        among = np.flatnonzero(row >= _kth_largest(row, k))
+    else:
+        maxima = row[: blocks * MAXIMUM_BLOCK].reshape(blocks, MAXIMUM_BLOCK).max(axis=1)
+        among = np.flatnonzero(row >= _kth_largest(maxima, k))
+        chosen = row[among]
+        among = among[chosen >= _kth_largest(chosen, k)]
     return among[descending(row[among])[:k]]
+
+
+def _kth_largest(row: Any, k: int) -> Any:
+    return np.partition(row, row.size - k)[row.size - k]
 
 
 def _first_of_rows(x: Any, k: int) -> np.ndarray:
@@ -120,7 +133,7 @@ def _first_of_rows(x: Any, k: int) -> np.ndarray:
 
 # Selection by repeated argmin: the maximum k, the minimum number of elements of a row for each selected
 # one, and the minimum number of elements of the array.
-MAX_SELECTED, MIN_ELEMENTS_PER_SELECTED, MIN_SELECTION_ELEMENTS = 64, 32, 4096
+MAX_SELECTED, MIN_ELEMENTS_PER_SELECTED, MIN_SELECTION_ELEMENTS = 64, 32, 256
 # Number of elements in a block of rows, whose keys stay in cache.
 SELECTION_BLOCK_ELEMENTS = 1 << 15
 

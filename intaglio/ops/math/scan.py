@@ -30,6 +30,8 @@ from intaglio.ops.families import check_rank, constant, spec_of
 from intaglio.ops.math.recurrence import doublings, ending, following, recurrence
 from intaglio.ops.math.reduction import ORDERED, numbers_in
 
+# The elements of a short axis.
+MAX_SHORT_AXIS = 8
 FLOATS = (bfloat16, float16, float32, float64)
 
 
@@ -178,6 +180,24 @@ def _at(x: Any, found: Any, along: int) -> Any:
     return rows[np.arange(len(rows)), found.reshape(-1)]
 
 
+def _first_along(x: Any, along: int, lowest: bool) -> tuple[Any, Any]:
+    """The index of the extreme along an axis, and the extreme of floats."""
+    found = (np.argmin if lowest else np.argmax)(x, along)
+    return found, _at(x, found, along) if x.dtype.kind == "f" else None
+
+
+def _first_along_short_axis(x: Any, along: int, lowest: bool) -> tuple[Any, Any]:
+    """The same, slice by slice: NumPy makes the axis the last one and looks at rows of few elements."""
+    is_better = np.less if lowest else np.greater
+    slices = np.moveaxis(x, along, 0)
+    best, found = slices[0].copy(), np.zeros(slices.shape[1:], np.int64)
+    for index, other in enumerate(slices[1:], 1):
+        better = is_better(other, best)
+        np.copyto(found, index, where=better)
+        np.copyto(best, other, where=better)
+    return found, best
+
+
 def index_along(x: Any, dimension: Any, output_type: DType, lowest: bool) -> Any:
     """Where the extreme is. Raises InvalidArgumentError for a wrong or empty dimension."""
     if dimension.ndim:
@@ -193,12 +213,15 @@ def index_along(x: Any, dimension: Any, output_type: DType, lowest: bool) -> Any
     if not x.shape[along]:
         raise invalid_argument(f"Reduction axis {along} is empty in shape {brackets(x.shape)}")
     x = short_floats.widened(x)
-    find = np.argmin if lowest else np.argmax
-    found = find(x, along)
+    if x.shape[along] <= MAX_SHORT_AXIS and along < rank - 1 and x.dtype.kind in "iuf":
+        find = _first_along_short_axis
+    else:
+        find = _first_along
+    found, best = find(x, along, lowest)
     # NumPy finds these first, TensorFlow passes them over.
-    if x.dtype.kind == "f" and np.isnan(_at(x, found, along)).any():
+    if x.dtype.kind == "f" and np.isnan(best).any():
         worst = x.dtype.type(np.inf if lowest else -np.inf)
-        found = find(np.where(np.isnan(x), worst, x), along)
+        found, _ = find(np.where(np.isnan(x), worst, x), along, lowest)
     return np.asarray(found).astype(output_type.numpy)
 
 

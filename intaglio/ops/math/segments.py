@@ -24,6 +24,8 @@ from intaglio.ops.math.reduction import ORDERED, highest, lowest
 
 # Rows of at least so many elements are reduced one after the other.
 MIN_ROW_ELEMENTS = 32
+# So few rows of any length are put to their segments by a call each.
+MAX_ROWS_APART = 16
 # Shorter rows are added by a kernel from so many elements on.
 MIN_COMPILED_ELEMENTS = 1 << 16
 # The columns of fewer elements are added by one call.
@@ -58,7 +60,8 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
         kept = flat >= 0
         rows, flat = rows[kept], flat[kept]
     wide_rows = rows.size >= MIN_ROW_ELEMENTS * len(rows)
-    run = _compiled(ufunc, rows, wide_rows) if rows.ndim > 1 else None
+    many = rows.ndim > 1 and len(rows) > MAX_ROWS_APART
+    run = _compiled(ufunc, rows, wide_rows) if many else None
     if run is not None:
         parts = run(rows, None, flat, count, empty)
         return _begun(parts, ufunc, start).astype(dtype, copy=False)
@@ -67,7 +70,10 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
         result = np.zeros(shape, values.dtype)
     else:
         result = np.full(shape, start, values.dtype)
-    if rows.ndim == 1 and values.dtype.kind in "iuf":
+    if rows.ndim > 1 and len(rows) <= MAX_ROWS_APART:
+        for segment, row in zip(flat.tolist(), rows, strict=True):
+            ufunc(result[segment], row, out=result[segment])
+    elif rows.ndim == 1 and values.dtype.kind in "iuf":
         ufunc.at(result, flat, rows)  # quick for vectors of numbers
     elif ufunc is np.add and not wide_rows and values.dtype.kind in "fc":
         _add_columns(result, flat, rows)
