@@ -6,40 +6,43 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+from intaglio.base import later
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Builder, Kind, Lanes, Unsupported
-from intaglio.native.vector_math import (
-    bessel_functions,
-    complex_functions,
-    error_functions,
-    exponentials,
-    gamma_functions,
-    hyperbolic,
-    incomplete_gamma,
-    inverse_trigonometric,
-    powers,
-    special_integrals,
-    trigonometric,
-)
+from intaglio.native.vector_math import complex_functions
 from intaglio.native.vector_math.complex_numbers import Complexes
 
-FUNCTIONS: dict[str, Callable[..., Lanes]] = {
-    f.__name__: f
-    for f in (
-        exponentials.exp, exponentials.expm1, exponentials.tanh,
-        exponentials.log, exponentials.log1p,
-        hyperbolic.sinh, hyperbolic.cosh,
-        hyperbolic.asinh, hyperbolic.acosh, hyperbolic.atanh,
-        trigonometric.sin, trigonometric.cos, trigonometric.tan,
-        inverse_trigonometric.asin, inverse_trigonometric.acos, inverse_trigonometric.atan, inverse_trigonometric.atan2,
-        powers.power, error_functions.erf, error_functions.erfc,
-        error_functions.ndtri, error_functions.erfinv, gamma_functions.lgamma, gamma_functions.digamma,
-    )
-} | bessel_functions.BESSEL | special_integrals.INTEGRALS | incomplete_gamma.ITERATED  # fmt: skip
-
 # Functions that iterate.
-ITERATED = frozenset(incomplete_gamma.ITERATED.values())
+ITERATED = ("igamma", "igammac", "betainc", "zeta", "polygamma")
+# The functions of each module, or of a table in it. A module is imported when one of its functions is first
+# emitted: a program's first kernel does not wait for the others.
+HOMES: dict[str, tuple[str, ...]] = {
+    "exponentials": ("exp", "expm1", "tanh", "log", "log1p"),
+    "hyperbolic": ("sinh", "cosh", "asinh", "acosh", "atanh"),
+    "trigonometric": ("sin", "cos", "tan"),
+    "inverse_trigonometric": ("asin", "acos", "atan", "atan2"),
+    "powers": ("power",),
+    "error_functions": ("erf", "erfc", "ndtri", "erfinv"),
+    "gamma_functions": ("lgamma", "digamma"),
+    "bessel_functions:BESSEL": tuple([f"bessel_{k}" for k in (
+        "i0", "i0e", "i1", "i1e", "j0", "j1", "k0", "k0e", "k1", "k1e", "y0", "y1",
+    )]),
+    "special_integrals": ("dawson", "expint", "fresnel_cos", "fresnel_sin", "spence"),
+    "incomplete_gamma": ITERATED,
+}  # fmt: skip
+HOME_OF = {name: home for home, names in HOMES.items() for name in names}
+
+
+@functools.cache
+def function(name: str) -> Callable[..., Lanes] | None:
+    """The approximation of a function; None if there is none of this name."""
+    home = HOME_OF.get(name)
+    if home is None:
+        return None
+    found = later.named(f"intaglio.native.vector_math.{home}")
+    return found[name] if ":" in home else getattr(found, name)
+
 
 # The calling convention: results of eight vectors are returned in registers, not in memory.
 CONVENTION = "x86_regcallcc" if jit.MACHINE == "x86_64" else "fastcc"
@@ -56,17 +59,17 @@ MIN_INTERLEAVED = 2
 
 
 class Functions(Complexes):
-    """The builder of `scalar` rules, with a method for each of `FUNCTIONS`.
+    """The builder of `scalar` rules, with a method for each of `HOMES`.
 
     Each function is emitted once in a module and called: a call costs little beside the function,
     and a graph with many exponentials is compiled as fast as one with one.
     """
 
     def __getattr__(self, name: str) -> Any:
-        function = FUNCTIONS.get(name)
-        if function is None:
+        found = function(name)
+        if found is None:
             raise Unsupported(name)
-        return lambda *operands: self._called(function, operands)
+        return lambda *operands: self._called(found, operands)
 
     def _called(self, function: Callable[..., Lanes], operands: tuple[Lanes, ...]) -> Lanes:
         kind = operands[0].kind
@@ -77,7 +80,7 @@ class Functions(Complexes):
         if kind.short:
             wide = self._called(function, tuple(map(self.widened, operands)))
             return self.converted(wide, kind)
-        most = 1 if function in ITERATED else max(MAX_ARGUMENTS // len(operands), 1)
+        most = 1 if function.__name__ in ITERATED else max(MAX_ARGUMENTS // len(operands), 1)
         if min(self.vectors, most) > MIN_INTERLEAVED:
             most = min(most, interleaved(function, kind, self.lanes, len(operands)))
         if self.vectors > most:

@@ -14,7 +14,13 @@ import pytest
 from intaglio import tf
 from intaglio.native.llvm import jit
 from intaglio.native.llvm.vectors import kind_of
-from intaglio.native.vector_math.functions import FUNCTIONS, MIN_INTERLEAVED, interleaved
+from intaglio.native.vector_math import (
+    bessel_functions,
+    functions,
+    incomplete_gamma,
+    special_integrals,
+)
+from intaglio.native.vector_math.functions import MIN_INTERLEAVED, interleaved
 from intaglio.opdef import raw
 from intaglio.ops.math.chebyshev import PiecewiseSeries
 from tests.native.vectors import compiled
@@ -140,7 +146,7 @@ LONG = ("bessel_k0", "erfinv", "expint", "fresnel_cos", "lgamma", "tan")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_long_functions_take_few_vectors(dtype):
     kind, lanes = kind_of(dtype), jit.WIDTH // np.dtype(dtype).itemsize
-    taken = {n: interleaved(f, kind, lanes, 1) for n, f in FUNCTIONS.items() if n in {*LONG, "exp"}}
+    taken = {n: interleaved(functions.function(n), kind, lanes, 1) for n in {*LONG, "exp"}}
     assert taken.pop("exp") >= 8 and {taken[name] for name in LONG[:-1]} == {MIN_INTERLEAVED}
 
 
@@ -218,7 +224,9 @@ def test_functions_put_together_from_series(op, dtype):
     with np.errstate(all="ignore"):
         right = op.numpy_kernel(x)
     asked = []
-    op.scalar(SimpleNamespace(**{n: lambda x, n=n: asked.append(n) for n in FUNCTIONS}), None)
+    op.scalar(
+        SimpleNamespace(**{n: lambda x, n=n: asked.append(n) for n in functions.HOME_OF}), None
+    )
     got = compiled(asked[0], dtype)(x)
     special = ~np.isfinite(right)
     np.testing.assert_array_equal(got[special], right[special])
@@ -334,3 +342,14 @@ def test_no_function_takes_all_registers_of_processors_without_avx512():
         capture_output=True, text=True, env=environment,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
+
+
+def test_every_function_is_in_its_home() -> None:
+    for name in functions.HOME_OF:
+        found = functions.function(name)
+        assert found is not None
+        assert found.__name__.endswith(name.removeprefix("bessel"))
+    assert functions.function("round") is None
+    assert {*functions.ITERATED} == {*incomplete_gamma.ITERATED}
+    assert {n for n in functions.HOME_OF if n.startswith("bessel")} == {*bessel_functions.BESSEL}
+    assert {*functions.HOMES["special_integrals"]} == {*special_integrals.INTEGRALS}
