@@ -1,4 +1,4 @@
-"""Writes down what TensorFlow's steps of rows do: `training_rows.json`.
+"""Writes down what TensorFlow's steps of rows, and later ones of variables, do: `training_rows.json`.
 
 path/to/python-with-tensorflow -m tests.ops.record_training_rows
 """
@@ -36,10 +36,23 @@ STEPS: list[tuple[str, list[str], dict[str, float], dict[str, bool]]] = [
 ]
 
 
+_POWERS = {"beta1_power": 0.9, "beta2_power": 0.99}
+_DECAYS = {"lr": 0.1, "beta1": 0.9, "beta2": 0.99, "epsilon": 1e-5}
+_SIGNS = {"lr": 0.1, "sign_decay": 0.7, "beta": 0.9}
+# Those that TensorFlow has of whole variables only.
+WHOLE: list[tuple[str, list[str], dict[str, float], dict[str, bool]]] = [
+    ("AdamWithAmsgrad", ["m", "v", "vhat"], {**_POWERS, **_DECAYS}, {}),
+    ("AddSign", ["m"], {**_SIGNS, "alpha": 1.1}, {}),
+    ("PowerSign", ["m"], {**_SIGNS, "logbase": 1.3}, {}),
+]
+
+
 def case(op: str, names: list[str], scalars: Any, attrs: Any, rows: bool) -> dict[str, Any]:
     """One step with TensorFlow's answers."""
     numbers = np.random.RandomState(len(op))
     slots = {n: numbers.uniform(0.5, 3.0, (4, 2)).astype("f") for n in ["var", *names]}
+    if "m" in slots:  # averages of both signs, some of them unlike the gradient's
+        slots["m"] = numbers.randn(4, 2).astype("f")
     if "mg" in slots:
         slots["mg"] *= 0.1
     gradient = numbers.randn(2 if rows else 4, 2).astype("f")
@@ -67,6 +80,7 @@ def main() -> None:
     """Writes the file."""
     found = [case(*step, rows=True) for step in STEPS]
     found += [case(*s, rows=False) for s in STEPS if s[0] in ("ProximalAdagrad", "AdagradDA")]
+    found += [case(*s, rows=False) for s in WHOLE]
     lines = ",\n".join(map(json.dumps, found))
     path = Path(__file__).with_name("training_rows.json")
     path.write_text(f'{{"tensorflow": "{tf.__version__}", "cases": [\n{lines}\n]}}\n')

@@ -260,6 +260,32 @@ class ResourceApplyAdam(Step):
 
 
 @op
+class ResourceApplyAdamWithAmsgrad(Step):
+    """Adam whose step is divided by the largest average square so far."""
+
+    signature = (
+        "var: resource, m: resource, v: resource, vhat: resource, beta1_power: T,"
+        " beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T;"
+        " use_locking: bool = False -> "
+    )
+
+    def infer(self, var: Spec, m: Spec, v: Spec, vhat: Spec, grad: Spec) -> None:
+        fitting(grad, var, m, v, vhat)
+
+    def kernel(self, var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
+        numbers = {"beta1_power": beta1_power, "beta2_power": beta2_power, "lr": lr}
+        numbers |= {"beta1": beta1, "beta2": beta2, "epsilon": epsilon}
+        step(self, [var, m, v, vhat], grad, numbers)
+
+    @staticmethod
+    def update(var, m, v, vhat, g, beta1_power, beta2_power, lr, beta1, beta2, epsilon):
+        rate = lr * np.sqrt(1 - beta2_power) / (1 - beta1_power)
+        m, v = _decayed(m, g, beta1), _decayed(v, g * g, beta2)
+        vhat = np.maximum(vhat, v)
+        return var - m * rate / (np.sqrt(vhat) + epsilon), m, v, vhat
+
+
+@op
 class ResourceApplyAdaMax(Step):
     """Adam with the largest gradient so far instead of the average square."""
 
@@ -453,3 +479,47 @@ class ResourceApplyFtrlV2(Step):
     @staticmethod
     def update(var, accum, linear, g, l2_shrinkage, **numbers):
         return _ftrl(var, accum, linear, g, g + 2 * l2_shrinkage * var, numbers)
+
+
+@op
+class ResourceApplyAddSign(Step):
+    """The gradient times `alpha + sign_decay * sign(grad) * sign(m)`, m its moving average."""
+
+    signature = (
+        "var: resource, m: resource, lr: T, alpha: T, sign_decay: T, beta: T, grad: T;"
+        " use_locking: bool = False -> "
+    )
+
+    def infer(self, var: Spec, m: Spec, grad: Spec) -> None:
+        fitting(grad, var, m)
+
+    def kernel(self, var, m, lr, alpha, sign_decay, beta, grad):
+        numbers = {"lr": lr, "alpha": alpha, "sign_decay": sign_decay, "beta": beta}
+        step(self, [var, m], grad, numbers)
+
+    @staticmethod
+    def update(var, m, g, lr, alpha, sign_decay, beta):
+        m = _decayed(m, g, beta)
+        return var - lr * (alpha + sign_decay * np.sign(g) * np.sign(m)) * g, m
+
+
+@op
+class ResourceApplyPowerSign(Step):
+    """The gradient times `exp(logbase * sign_decay * sign(grad) * sign(m))`, m its moving average."""
+
+    signature = (
+        "var: resource, m: resource, lr: T, logbase: T, sign_decay: T, beta: T, grad: T;"
+        " use_locking: bool = False -> "
+    )
+
+    def infer(self, var: Spec, m: Spec, grad: Spec) -> None:
+        fitting(grad, var, m)
+
+    def kernel(self, var, m, lr, logbase, sign_decay, beta, grad):
+        numbers = {"lr": lr, "logbase": logbase, "sign_decay": sign_decay, "beta": beta}
+        step(self, [var, m], grad, numbers)
+
+    @staticmethod
+    def update(var, m, g, lr, logbase, sign_decay, beta):
+        m = _decayed(m, g, beta)
+        return var - lr * np.exp(logbase * sign_decay * np.sign(g) * np.sign(m)) * g, m
