@@ -38,6 +38,7 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
     "intaglio.ops.hooks": {
         "record_python_call": "intaglio.autodiff.python_calls:record",
         "replay_python_call": "intaglio.autodiff.python_calls:replay",
+        "module_program": "intaglio.xla:module_program",
     },
     "intaglio.runtime.hooks": {
         # Services that kernels ask for by the names of their parameters.

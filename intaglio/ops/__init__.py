@@ -68,6 +68,7 @@ raw.expect(
         ),
         "layouts": "_Relayout _RelayoutLike",
         "control_flow.processes": "_Exchange",
+        "control_flow.xla_modules": "XlaCallModule",
         "control_flow.replicas": (
             "_FirstOfReplicas _GatherOfReplicas _OfReplica _ReplicatedCall _SumOfReplicas _ToReplicas"
         ),
@@ -107,6 +108,7 @@ raw.expect(
             "LookupTableRemoveV2 LookupTableSizeV2 MutableDenseHashTableV2 "
             "MutableHashTableOfTensorsV2 MutableHashTableV2"
         ),
+        "nn.clustering": "KMC2ChainInitialization KmeansPlusPlusInitialization NearestNeighbors",
         "nn.gpu_recurrent": (
             "CudnnRNN CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3 CudnnRNNV2 CudnnRNNV3"
         ),

@@ -17,6 +17,9 @@ class OpsHooks(Hooks):
 
     # Calls a Python function under a tape: `(token, inputs, types)` to the outputs.
     record_python_call: Callable[[Token, Sequence[Tensor], Sequence[Any]], list[Any]]
+    # A StableHLO module as a function of arrays that are like these: `(module, version, platforms, arrays,
+    # shapes, types)`.
+    module_program: Callable[..., Callable[..., Sequence[Any]]]
     # The gradients of its inputs: `(token, inputs, types, output gradients)`.
     replay_python_call: Callable[[Token, Sequence[Any], Sequence[Any], Sequence[Any]], list[Any]]
 

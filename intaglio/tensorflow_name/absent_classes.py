@@ -18,24 +18,14 @@ def _absent(name: str, why: str) -> type:
 
 _ONE_DEVICE = "there is one device, and a variable is a tf.Variable"
 AggregatingVariable = _absent("AggregatingVariable", _ONE_DEVICE)
+CheckpointInitialValue = _absent("CheckpointInitialValue", "values of checkpoints are tensors")
 DistributedVariable = _absent("DistributedVariable", _ONE_DEVICE)
 MirroredVariable = _absent("MirroredVariable", _ONE_DEVICE)
+OpSharding = _absent("OpSharding", "arrays of modules are on one device")
 PartitionedVariable = _absent("PartitionedVariable", "variables are whole")
-_EVALUATION = "loops of evaluation in sessions are not there: write the loop with Session.run"
-EvaluateOnce = _absent("evaluate_once", _EVALUATION)
-EvaluationStep = _absent("get_or_create_eval_step", _EVALUATION)
 ReaderBase = _absent("ReaderBase", "files are read by tf.data")
-StopAfterNEvalsHook = _absent("StopAfterNEvalsHook", _EVALUATION)
 SyncOnReadVariable = _absent("SyncOnReadVariable", _ONE_DEVICE)
 TPUVariableMixin = _absent("TPUVariableMixin", _ONE_DEVICE)
-
-
-def kmeans_plus_plus_initialization(*_: Any, **__: Any) -> Any:
-    """Raises NotImplementedError: the op type is missing."""
-    raise NotImplementedError(
-        "KmeansPlusPlusInitialization is an op that Intaglio has not: choose the first centroids "
-        "with another initialization."
-    )
 
 
 class _Cell:

@@ -14,6 +14,7 @@ from intaglio.base.threads import Inherited
 from intaglio.compat_v1.default_graphs import get_default_graph
 from intaglio.compat_v1.variable_scopes import get_variable
 from intaglio.opdef import convert, door, raw
+from intaglio.ops.control_flow.xla_modules import MAX_VERSION
 from intaglio.state.tracking import AutoTrackable, Trackable
 from intaglio.trace import scopes
 
@@ -183,6 +184,11 @@ def in_load_context() -> bool:
 def get_load_options() -> Any:
     """The options with which a model is being loaded, or None."""
     return _loading.options[-1] if _loading.options else None
+
+
+def maximum_module_version() -> int:
+    """The newest calling convention of StableHLO modules that can be called."""
+    return MAX_VERSION
 
 
 def no_variadic_reduce(*_: Any, **__: Any) -> Any:

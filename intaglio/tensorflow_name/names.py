@@ -113,8 +113,10 @@ PRIVATE: dict[str, dict[str, str]] = {
             "ResidualWrapper",
         ]
     },
-    # Convolutions of TensorFlow Probability
-    "python.ops.nn_ops": {"Convolution": "intaglio.tensorflow_name.convolutions:Convolution"},
+    # Convolutions of TensorFlow Probability and cvnn
+    "python.ops.nn_ops": _all(
+        "intaglio.tensorflow_name.convolutions", "Convolution squeeze_batch_dims"
+    ),
     "python.ops.rnn_cell_impl": _all(_FRAMEWORK, "_concat=concatenated_shape"),
     # Programs that read event files
     "python.lib.io.tf_record": {
@@ -233,13 +235,14 @@ PRIVATE: dict[str, dict[str, str]] = {
             "remove_checkpoint update_checkpoint_state",
         ),
     },
-    # tf_slim imports these, and uses them for traces and for loops of evaluation in sessions only
+    # tf_slim imports this, and uses it for traces of sessions only
     "python.client.timeline": {},
     "python.ops.variables": _all("intaglio.compat_v1.partitioned_variables", "PartitionedVariable"),
+    # tf_slim, tensorflow_gan
     "python.training.evaluation": _all(
-        _ABSENT,
-        "_StopAfterNEvalsHook=StopAfterNEvalsHook _evaluate_once=EvaluateOnce "
-        "_get_or_create_eval_step=EvaluationStep",
+        "intaglio.compat_v1.evaluations",
+        "_StopAfterNEvalsHook=StopAfterNEvalsHook _evaluate_once=evaluate_once "
+        "_get_or_create_eval_step=get_or_create_eval_step",
     ),
     # tf2onnx: the outputs of ops in models of TensorFlow.js
     "python.framework.c_api_util": _all("intaglio.tensorflow_name.op_definitions", "ApiDefMap"),
@@ -254,7 +257,12 @@ PRIVATE: dict[str, dict[str, str]] = {
     | {"DistributedValues": "intaglio.tf.distribute:DistributedValues"},
     "python.distribute.ps_values": _all(_ABSENT, "AggregatingVariable"),
     # tensorflow_model_optimization
-    "python.ops.clustering_ops": _all(_ABSENT, "kmeans_plus_plus_initialization"),
+    "python.ops.clustering_ops": _all(
+        "intaglio.opdef.raw",
+        "kmc2_chain_initialization=KMC2ChainInitialization "
+        "kmeans_plus_plus_initialization=KmeansPlusPlusInitialization "
+        "nearest_neighbors=NearestNeighbors",
+    ),
     # spektral
     "python.ops.linalg.sparse.sparse": _all(
         "intaglio.tensorflow_name.sparse_products", "CSRSparseMatrix matmul"
@@ -275,10 +283,18 @@ PRIVATE: dict[str, dict[str, str]] = {
     "python.tpu.embedding_context_utils": _all(
         _TPU, "SequentialEmbeddingContext=sequential_embeddings embedding_pipelining_state"
     ),
-    # Tests of larq
+    # Tests of larq and of the Model Garden
     "python.distribute.strategy_combinations": _all(
-        _CONTEXT, "set_virtual_cpus_to_at_least=divide_host"
-    ),
+        "intaglio.distribute.combinations",
+        "NamedDistribution central_storage_strategy_with_gpu_and_cpu "
+        "central_storage_strategy_with_two_gpus cloud_tpu_strategy default_strategy "
+        "mirrored_strategy_with_cpu_1_and_2 mirrored_strategy_with_gpu_and_cpu "
+        "mirrored_strategy_with_one_cpu mirrored_strategy_with_one_gpu mirrored_strategy_with_two_cpus "
+        "mirrored_strategy_with_two_gpus multi_worker_mirrored_2x1_cpu multi_worker_mirrored_2x1_gpu "
+        "multi_worker_mirrored_2x2_gpu one_device_strategy one_device_strategy_gpu tpu_strategy "
+        "tpu_strategy_one_core tpu_strategy_packed_var",
+    )
+    | _all(_CONTEXT, "set_virtual_cpus_to_at_least=divide_host"),
     # trax, etils
     "python.ops.numpy_ops.np_dtypes": _all(
         "intaglio.tensorflow_name.numpy_dtypes",
@@ -317,9 +333,7 @@ PRIVATE: dict[str, dict[str, str]] = {
         "TF_ListPluggablePhysicalDevices": "intaglio.tensorflow_name.internals:nothing"
     },
     "python.trackable.base": {
-        "CheckpointInitialValue": (
-            "intaglio.tensorflow_name.internals:CheckpointInitialValueCallable"
-        ),
+        "CheckpointInitialValue": f"{_ABSENT}:CheckpointInitialValue",
         "Trackable": "intaglio.state.tracking:Trackable",
         "TrackableReference": f"{_SAVED}:TrackableReference",
         "no_automatic_dependency_tracking_scope": "intaglio.state.tracking:not_tracking",
@@ -418,7 +432,12 @@ PRIVATE: dict[str, dict[str, str]] = {
         "dynamic_slice": "intaglio.tensorflow_name.slice_updates:dynamic_slice",
         "dynamic_update_slice": "intaglio.tensorflow_name.slice_updates:dynamic_update_slice",
         "variadic_reduce": f"{_INTERNALS}:no_variadic_reduce",
+        "call_module": "intaglio.opdef.raw:XlaCallModule",
+        "call_module_maximum_supported_version": f"{_INTERNALS}:maximum_module_version",
     },
+    # jax2tf, which uses them for arrays on several devices only
+    "compiler.xla.xla_data_pb2": _all(_ABSENT, "OpSharding"),
+    "python.compiler.xla.experimental.xla_sharding": _all(_ABSENT, "Sharding=OpSharding"),
     "python.ops.random_ops": _all(_FRAMEWORK, "parameterized_truncated_normal"),
     # gpflow
     "python.data.ops.iterator_ops": {"OwnedIterator": "intaglio.tf.data:Iterator"},

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from intaglio.xla.compilation import compiled as compiled
     from intaglio.xla.meshes import accelerator_details as accelerator_details
     from intaglio.xla.meshes import accelerator_memory as accelerator_memory
+    from intaglio.xla.modules import module_program as module_program
     from intaglio.xla.processes import AllGather as AllGather
     from intaglio.xla.processes import AllReduce as AllReduce
     from intaglio.xla.processes import join as join
@@ -42,6 +43,7 @@ if not TYPE_CHECKING:
             "compiled": "intaglio.xla.compilation:compiled",
             "exported": "intaglio.xla.stages:exported",
             "join": "intaglio.xla.processes:join",
+            "module_program": "intaglio.xla.modules:module_program",
             "sharding": "intaglio.xla.sharding",
             "loaded": "intaglio.xla.stages:loaded",
             "text": "intaglio.xla.stages:text",

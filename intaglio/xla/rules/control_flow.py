@@ -16,10 +16,12 @@ import numpy as np
 from jax import lax
 
 from intaglio.ir.graph import Graph, SymbolicTensor
-from intaglio.opdef import raw
+from intaglio.opdef import late, raw
+from intaglio.ops.control_flow.xla_modules import check_call
 from intaglio.runtime import interpreter
 from intaglio.xla import kernels
 from intaglio.xla.lists import List
+from intaglio.xla.modules import exported_module
 from intaglio.xla.registry import xla
 from intaglio.xla.state import FAILED, Variable
 from intaglio.xla.values import Untraceable, is_traced
@@ -38,6 +40,15 @@ MAX_FORMS = 4
 @xla(raw.PartitionedCall, raw.StatefulPartitionedCall)
 def _call(args, f: Graph, evaluator) -> Any:
     return [evaluator.run(f, args)]
+
+
+@xla(late.XlaCallModule)
+def _module(args, version, module, Sout, Tout, platforms, function_list) -> Any:
+    check_call(version, function_list)
+    taken = tuple((tuple(a.shape), np.dtype(a.dtype)) for a in args)
+    returned = tuple((dims, d.numpy) for dims, d in zip(Sout, Tout, strict=True))
+    called = exported_module(module, version, tuple(platforms), taken, returned)
+    return [list(called.call(*args))]
 
 
 @xla(raw._FusedElementwise, raw._FusedReduction, raw._FusedRows, raw._FusedLayers, raw._FusedCell)
