@@ -39,7 +39,7 @@ def _checked(name: str, func: Any, inp: Any, Tout: Any) -> Any:
 def _types(Tout: Any) -> tuple[list[Any], bool]:
     many = isinstance(Tout, (list, tuple))
     specs = list(Tout) if many else [Tout]
-    return [as_dtype(getattr(s, "dtype", s)) for s in specs], many
+    return [as_dtype(s) for s in specs], many
 
 
 def _declared(outputs: Any, many: bool) -> Any:

@@ -147,12 +147,8 @@ def _stacked(rows: Sequence[Sequence[Tensor]], signature: Sequence[Any]) -> list
     for spec in signature:
         dims = getattr(spec, "dims", None)
         shape = (0, *(d or 0 for d in dims)) if dims is not None else (0,)
-        empty.append(convert.to_tensor(np.zeros(shape, as_dtype(_kind(spec)).numpy)))
+        empty.append(convert.to_tensor(np.zeros(shape, as_dtype(spec).numpy)))
     return empty
-
-
-def _kind(spec: Any) -> Any:
-    return getattr(spec, "dtype", spec)
 
 
 # -- the functions -----------------------------------------------------------------------
@@ -182,14 +178,13 @@ def map_rows(
                 False,
             )
             return [
-                _of_dtype(v, as_dtype(_kind(s)))
-                for v, s in zip(nest.flatten(result), wanted, strict=True)
+                _of_dtype(v, as_dtype(s)) for v, s in zip(nest.flatten(result), wanted, strict=True)
             ]
 
         if recording() is None:
             values = _stacked([apply(row) for row in rows], wanted)
             return nest.pack_sequence_as(signature, values)
-        stack = Stack([as_dtype(_kind(s)) for s in wanted], rows.count)
+        stack = Stack([as_dtype(s) for s in wanted], rows.count)
         n = len(wanted)
 
         def body(iteration: Any, *state: Tensor) -> list[Tensor]:

@@ -1,5 +1,6 @@
 """Branches and loops, eagerly and in graphs. Answers and texts are TensorFlow 2.21's."""
 
+import numpy as np
 import pytest
 
 from intaglio import tf
@@ -370,3 +371,22 @@ def test_branches_and_loops_keep_indexed_slices():
     assert sums == [12.0, 6.0, 192.0]
     assert [r.indices.numpy().tolist() for r in results] == [[1, 3]] * 3
     assert tf.convert_to_tensor(results[0])[1].numpy().tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.dtype("float32"), float, "float32", tf.float32])
+def test_the_type_of_rows_may_be_one_of_numpy(kind):
+    """A class of NumPy has an attribute `dtype`, which is not its dtype. TensorFlow was asked."""
+    x = tf.constant([1.0, 2.0])
+
+    def twice(row):
+        return row * 2
+
+    for found in (
+        tf.map_fn(twice, x, fn_output_signature=kind),
+        tf.function(lambda v: tf.map_fn(twice, v, fn_output_signature=kind))(x),
+        tf.py_function(twice, [x], kind),
+        tf.numpy_function(twice, [x], kind),
+    ):
+        assert found.dtype is tf.float32
+        assert found.numpy().tolist() == [2.0, 4.0]
+    assert tf.map_fn(twice, x[:0], fn_output_signature=kind).shape == [0]
