@@ -65,6 +65,11 @@ class CheckpointLoadStatus:
         for variable, value in self._restoration.of_sessions:
             variable.load(value, session)
 
+    def stream_to(self, session: Any) -> None:
+        """As `run_restore_ops`, and variables that are created later are restored in the session then."""
+        self.run_restore_ops(session)
+        self._restoration.session = session
+
     def initialize_or_restore(self, session: Any = None) -> None:
         """As `run_restore_ops`; variables of a plain graph without a value get their first ones."""
         restored = {id(variable) for variable, _ in self._restoration.of_sessions}
@@ -118,6 +123,13 @@ class NameBasedSaverStatus:
             if variable._resource is None and name in self._bundle:
                 variable.load(self._bundle.array(name), session)
 
+    def stream_to(self, session: Any) -> None:
+        """Raises NotImplementedError: names are looked up once."""
+        raise NotImplementedError(
+            "Streaming restore not supported from name-based checkpoints when graph building: use "
+            "`run_restore_ops`, or enable eager execution."
+        )
+
     def initialize_or_restore(self, session: Any = None) -> None:
         """As `run_restore_ops`, after variables of a plain graph have got their first values."""
         for _, variable in self._graph.variables():
@@ -146,6 +158,8 @@ class InitializationOnlyStatus:
         raise AssertionError(
             "No checkpoint specified, so no restore ops are available (save_path=None to Saver.restore)."
         )
+
+    stream_to = run_restore_ops
 
     def initialize_or_restore(self, session: Any = None) -> None:
         """Does nothing: variables have their first values."""

@@ -64,8 +64,10 @@ class Restoration:
                 for key in (owner, slot.original_variable_node_id):
                     self.slots_by_node.setdefault(key, []).append((owner, slot))
         self._placed: dict[int, Any] = {}
-        # Variables of plain graphs, whose values are in sessions: they get them from `run`.
+        # Variables of plain graphs, whose values are in sessions: they get them from `run`, or as they are
+        # found where a session is known.
         self.of_sessions: list[tuple[Variable, Any]] = []
+        self.session: Any = None
         self._restored: dict[int, Any] = {}  # weak references by the id of what they refer to
         # Lists, dicts and others that do not notify when they grow, by node.
         self._growing: dict[int, Any] = {}
@@ -195,6 +197,8 @@ class Restoration:
                     )
                 if variable._resource is None:
                     self.of_sessions.append((variable, self.bundle.array(key)))
+                    if self.session is not None:
+                        variable.load(self.bundle.array(key), self.session)
                 else:
                     variable._restore(from_array(self.bundle.array(key)))
                 self._note(variable)

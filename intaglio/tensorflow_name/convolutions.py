@@ -1,12 +1,14 @@
-"""`tensorflow.python.ops.nn_ops.Convolution`, by which layers of TensorFlow Probability convolve."""
+"""Parts of `tensorflow.python.ops.nn_ops`, by which layers of libraries convolve."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from intaglio.base.shapes import TensorShape
 from intaglio.composite_ops.nn import convolutions
 from intaglio.opdef.tensor import Tensor
+from intaglio.trace import scopes
 
 
 class Convolution:
@@ -61,3 +63,14 @@ class Convolution:
         return convolutions.convolution(
             inp, filter, self.strides, self.padding, self.data_format, self.dilation_rate, self.name
         )
+
+
+def squeeze_batch_dims(
+    inp: Any, op: Callable[[Tensor], Any], inner_rank: int, name: str | None = None
+) -> Tensor:
+    """An op on inputs with one batch dimension, of an input that has any number of them.
+
+    `inner_rank` is how many dimensions an element of the batch has, in the input and in the result.
+    """
+    with scopes.name_scope(name or "squeeze_batch_dims"):
+        return convolutions.of_flat_batch(inp, inner_rank, op)

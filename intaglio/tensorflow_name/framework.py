@@ -104,9 +104,11 @@ def try_evaluate_constant(tensor: Any) -> Any:
 
 
 def convert_variables_to_tensors(values: Any) -> Any:
-    """The structure with what its variables hold in their places."""
+    """The structure with what its variables hold in their places, also those inside of composite values."""
 
     def read(value: Any) -> Any:
+        if isinstance(value, CompositeTensor):
+            return value._convert_variables_to_tensors()
         return convert.to_tensor(value) if hasattr(value, "read_value") else value
 
     return nest.map_structure(read, values)

@@ -97,7 +97,7 @@ INTERNAL: dict[str, dict[str, str]] = {
             "tracked_structures",
             "TrackableDataStructure sticky_attribute_assignment wrap=wrap_or_unwrap",
         ),
-        **_all("saved_objects", "saveable_objects_from_trackable"),
+        **_all("saved_objects", "saveable_objects_from_trackable streaming_restore"),
         "CheckpointInitialValueCallable": "intaglio.saved_model.slots:CheckpointInitialValueCallable",
         "ObjectGraphView": "intaglio.saved_model.views:TrackableView",
         "no_automatic_dependency_tracking": "intaglio.state.tracking:no_automatic_dependency_tracking",

@@ -10,6 +10,7 @@ from intaglio.opdef import convert, raw
 from intaglio.saved_model.names import VALUE
 from intaglio.saved_model.object_graph import ObjectGraph
 from intaglio.state.variable import Variable
+from intaglio.trace import scopes
 
 # TensorFlow's key of what an object saves by itself.
 _TENSORS = ".TENSORS"
@@ -26,6 +27,16 @@ def gather_initializers(root_trackable: Any) -> list[Any]:
     """The operations that initialize the objects below a root; eagerly none."""
     found = [getattr(value, "initializer", None) for value in list_objects(root_trackable)]
     return [operation for operation in found if operation is not None]
+
+
+def streaming_restore(status: Any, session: Any = None) -> None:
+    """Restores what a checkpoint's status has, variables of a plain graph that come later too.
+
+    These get their values in the session when they become parts of the restored objects. Eagerly there is
+    nothing to do.
+    """
+    if not scopes.executing_eagerly():
+        status.stream_to(session)
 
 
 class SaveSpec:

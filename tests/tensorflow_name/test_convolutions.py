@@ -1,4 +1,4 @@
-"""`nn_ops.Convolution`. TensorFlow 2.21 was asked for every answer."""
+"""`nn_ops.Convolution`, and batches of several dimensions. TensorFlow 2.21 was asked for every answer."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.tensorflow_name.convolutions import Convolution
+from intaglio.tensorflow_name.convolutions import Convolution, squeeze_batch_dims
 from tests.tensorflow_name.process import printed_by
 
 SHAPE = tf.TensorShape
@@ -72,3 +72,30 @@ def test_libraries_find_it() -> None:
         print(nn_ops.Convolution.__name__, nn_ops.relu([-1.0]).numpy())
         """
     ) == ["Convolution [0.]"]
+
+
+@pytest.mark.parametrize("batch", [[], [4], [2, 3], [2, 0, 3]])
+@pytest.mark.parametrize("known", ["shape", "rank", "nothing"])
+def test_batch_dimensions_are_one_for_an_op(batch: list[int], known: str) -> None:
+    x = tf.random.stateless_normal([*batch, 5, 2], [1, 2])
+    seen: list[Any] = []
+
+    def halves(rows: Any) -> Any:
+        seen.append(rows.shape)
+        return rows[:, ::2, :1]
+
+    def call(values: Any) -> Any:
+        return squeeze_batch_dims(values, halves, 2)
+
+    wanted = x[..., ::2, :1]
+    assert call(x).shape == wanted.shape
+    np.testing.assert_array_equal(call(x), wanted)
+    assert seen[0] == [np.prod(batch, dtype=int), 5, 2]
+    of_graph = {"shape": x.shape, "rank": [None] * len(x.shape), "nothing": None}[known]
+    traced = tf.function(call, input_signature=[tf.TensorSpec(of_graph)])
+    np.testing.assert_array_equal(traced(x), wanted)
+    shape = traced.get_concrete_function().output_shapes
+    if known == "shape":
+        assert shape == wanted.shape
+    elif known == "rank":
+        assert shape.as_list() == [None] * (len(batch) + 2)

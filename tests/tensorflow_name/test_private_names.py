@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import functools
+import importlib
 from typing import Any
 
 import numpy as np
 import pytest
 
 from intaglio import tf
+from intaglio.base.composite import CompositeTensor
 from intaglio.compat_v1 import constants, renamed
 from intaglio.compat_v1.default_graphs import get_default_graph
 from intaglio.lookup import vocabularies
@@ -20,6 +22,7 @@ from intaglio.tensorflow_name import (
     function_properties,
     identity_collections,
     inspection,
+    internal_names,
     internals,
     metric_parts,
     numpy_dtypes,
@@ -28,6 +31,7 @@ from intaglio.tensorflow_name import (
     structures,
     tpu_contexts,
 )
+from intaglio.tensorflow_name import names as names_table
 from tests.tensorflow_name.process import printed_by
 
 
@@ -601,3 +605,40 @@ def test_the_host_is_divided_before_it_is_used() -> None:
                 print(type(error).__name__)
         """
     ) == ["3", "ValueError", "RuntimeError"]
+
+
+def test_declared_names_lead_somewhere() -> None:
+    """Names of Keras 2 excepted: it need not be installed."""
+    missing: list[str] = []
+    for module, names in {**names_table.PRIVATE, **internal_names.INTERNAL}.items():
+        for name, target in names.items():
+            home, _, path = target.partition(":")
+            if path.startswith("compat.v1.nn.rnn_cell"):
+                continue
+            found: Any = importlib.import_module(home)
+            for part in filter(None, path.split(".")):
+                found = getattr(found, part, None)
+            if found is None:
+                missing.append(f"{module}.{name} -> {target}")
+    assert missing == []
+
+
+class _Pair(CompositeTensor):
+    """A composite value whose parts may be variables or such values, as those of libraries are."""
+
+    def __init__(self, *parts: Any) -> None:
+        self.parts = parts
+
+    def _convert_variables_to_tensors(self) -> Any:
+        return _Pair(*framework.convert_variables_to_tensors(self.parts))
+
+
+def test_variables_inside_of_composite_values_become_tensors() -> None:
+    first, second = tf.Variable([1.0, 2.0]), tf.Variable(3)
+    found = framework.convert_variables_to_tensors({"a": [first], "b": _Pair(_Pair(second), 4)})
+    inner, constant = found["b"].parts
+    assert tf.is_tensor(found["a"][0]) and found["a"][0].numpy().tolist() == [1.0, 2.0]
+    assert tf.is_tensor(inner.parts[0]) and inner.parts[0].numpy() == 3
+    assert constant == 4
+    ragged = tf.ragged.constant([[1], []])
+    assert framework.convert_variables_to_tensors([ragged])[0] is ragged

@@ -12,6 +12,7 @@ from intaglio.tensorflow_name.saved_objects import (
     gather_initializers,
     list_objects,
     saveable_objects_from_trackable,
+    streaming_restore,
 )
 
 v1: Any = tf.compat.v1
@@ -94,3 +95,19 @@ def test_other_objects_save_what_they_say() -> None:
             return {"mine": np.ones}
 
     assert saveable_objects_from_trackable(_Own()) == {"mine": np.ones}
+
+
+def test_variables_of_a_graph_are_restored_when_they_come(tmp_path: Any) -> None:
+    saved: Any = tf.Module()
+    saved.first, saved.later = tf.Variable([1.0, 2.0]), tf.Variable(3.0)
+    prefix = tf.train.Checkpoint(saved).write(str(tmp_path / "values"))
+    with tf.Graph().as_default(), v1.Session() as session:
+        parts: Any = tf.Module()
+        parts.first = v1.get_variable("first", initializer=[0.0, 0.0], use_resource=True)
+        status = tf.train.Checkpoint(parts).read(prefix)
+        streaming_restore(status=status, session=session)
+        assert session.run(parts.first).tolist() == [1.0, 2.0]
+        parts.later = v1.get_variable("later", initializer=0.0, use_resource=True)
+        assert session.run(parts.later) == 3.0
+        status.assert_consumed()
+    streaming_restore(status)  # eagerly variables are restored when they are read

@@ -70,17 +70,25 @@ def _of_batches(input: Any, spatial: int, convolve: Callable[[Any], Tensor]) -> 
     dims = _dims_of(input)
     if dims is None or len(dims) <= spatial + 2:
         return convolve(input)
+    return of_flat_batch(input, spatial + 1, convolve)
+
+
+def of_flat_batch(input: Any, inner_rank: int, function: Callable[[Tensor], Any]) -> Tensor:
+    """A function of inputs with one batch dimension, of an input that has any number of them.
+
+    The last `inner_rank` dimensions stay; those before them become one, which the function's result keeps.
+    """
     x = convert.to_tensor(input)
-    batch = len(dims) - spatial - 1
     whole = raw.Shape(x)
-    inner = raw.ConcatV2([np.array([-1], np.int32), whole[batch:]], np.int32(0))
+    inner = raw.ConcatV2([np.array([-1], np.int32), whole[-inner_rank:]], np.int32(0))
     flat = raw.Reshape(x, inner)
-    flat.set_shape([None, *dims[batch:]])
-    result = convolve(flat)
-    sizes = [whole[:batch], raw.Shape(result)[1:]]
+    if x.dims is not None:
+        flat.set_shape([None, *x.dims[-inner_rank:]])
+    result = convert.to_tensor(function(flat))
+    sizes = [whole[:-inner_rank], raw.Shape(result)[1:]]
     found = raw.Reshape(result, raw.ConcatV2(sizes, np.int32(0)))
-    if result.dims is not None:
-        found.set_shape([*dims[:batch], *result.dims[1:]])
+    if x.dims is not None and result.dims is not None:
+        found.set_shape([*x.dims[:-inner_rank], *result.dims[1:]])
     return found
 
 
