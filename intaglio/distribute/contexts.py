@@ -31,8 +31,12 @@ class ReduceOp(enum.Enum):
 
     @staticmethod
     def of(value: Any) -> ReduceOp:
-        """A member or its name, in any case, as a member. Raises ValueError."""
-        return value if isinstance(value, ReduceOp) else ReduceOp(str(value).upper())
+        """A member or its name, in any case, as a member. Raises ValueError, and TypeError for what is neither."""
+        if isinstance(value, ReduceOp):
+            return value
+        if not isinstance(value, str):
+            raise TypeError(f"Expected `reduce_op` to be a `tf.distribute.ReduceOp`, not: {value}")
+        return ReduceOp(value.upper())
 
 
 class ReplicaContext:

@@ -27,13 +27,10 @@ def reduced(reduce_op: ReduceOp, values: Sequence[Any]) -> Any:
 
 
 def mean_of(total: Any, count: int) -> Any:
-    """The mean of `count` values of this sum; of integers, rounded down."""
+    """The mean of `count` values of this sum; of integers a float, as of a division."""
     if isinstance(total, IndexedSlices):
         return IndexedSlices(total.values / count, total.indices, total.dense_shape)
-    if count == 1:
-        return total
-    has_fractions = total.dtype.is_floating or total.dtype.is_complex
-    return total / count if has_fractions else total // count
+    return total if count == 1 else total / count
 
 
 def _reduced_slices(reduce_op: ReduceOp, values: Sequence[Any]) -> IndexedSlices:

@@ -130,11 +130,12 @@ class OneDeviceStrategy(ReplicatedStrategy):
         names = local_devices([device], "tf.distribute.OneDeviceStrategy")
         super().__init__(OneDeviceExtended(self, names))
 
-    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
-        """`value`, or its sum or mean along `axis`: there is one replica."""
+    def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
+        """`value`, or its sum or mean along `axis`: there is one replica, in which it is not called."""
         if axis is None:
             ReduceOp.of(reduce_op)
-            return value
+            with self.scope():
+                return value
         return super().reduce(reduce_op, value, axis)
 
     def experimental_distribute_values_from_function(self, value_fn: Callable[[Any], Any]) -> Any:

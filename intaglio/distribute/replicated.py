@@ -334,7 +334,7 @@ class ReplicatedStrategy(Strategy):
 
     run.__autograph_functions__ = {"fn": 0}  # type: ignore[attr-defined]  # what autograph converts
 
-    def reduce(self, reduce_op: Any, value: Any, axis: Any = None) -> Any:
+    def reduce(self, reduce_op: Any, value: Any, axis: Any) -> Any:
         """The sum or mean of `value` over replicas, and along `axis` unless it is None.
 
         Raises ValueError for another `reduce_op`, and for the sum of what is no DistributedValues.
@@ -343,18 +343,19 @@ class ReplicatedStrategy(Strategy):
         with self.scope():
             if axis is None:
                 return nest.map_structure(lambda v: self._extended.reduce_to(op, v, DEVICE), value)
-            return nest.map_structure(lambda v: self._reduced_along(op, v, axis), value)
+            return self._reduced_along(op, value, axis)
 
     def _reduced_along(self, op: ReduceOp, value: Any, axis: Any) -> Any:
         extended = self._extended
 
+        axes = axis if isinstance(axis, (list, tuple)) else [axis]
+
         def total(v: Any) -> Any:
-            return raw.Sum(convert.to_tensor(v), axis)
+            return raw.Sum(_with_axes(convert.to_tensor(v), axes), axis)
 
         def both(v: Any) -> Any:
-            tensor = convert.to_tensor(v)
+            tensor = _with_axes(convert.to_tensor(v), axes)
             shape = raw.Shape(tensor)
-            axes = axis if isinstance(axis, (list, tuple)) else [axis]
             count = raw.Prod(raw.GatherV2(shape, [a % tensor.shape.rank for a in axes], 0), 0)
             return raw.Sum(tensor, axis), raw.Cast(count, DstT=tensor.dtype)
 
@@ -409,6 +410,17 @@ class ReplicatedStrategy(Strategy):
             for i in self._extended._replica_ids
         ]
         return regrouped(found, always=True)
+
+
+def _with_axes(tensor: Any, axes: Sequence[Any]) -> Any:
+    """The tensor. Raises ValueError if it lacks one of the axes: TensorFlow reduces in a graph."""
+    rank = tensor.shape.rank
+    for axis in axes:
+        if rank is not None and not -rank <= axis < rank:
+            raise ValueError(
+                f"Invalid reduction dimension {axis} for input with {rank} dimensions."
+            )
+    return tensor
 
 
 def _name_of(function: Any) -> str:

@@ -41,6 +41,9 @@ class DistributedVariable(Variable, DistributedValues):
     Raises ValueError for the mean of what is no floating-point number.
     """
 
+    # Whether it may be of any dtype if its aggregation is the mean.
+    _has_mean = False
+
     def __init__(
         self,
         strategy: Any,
@@ -48,7 +51,7 @@ class DistributedVariable(Variable, DistributedValues):
         synchronization: VariableSynchronization,
         aggregation: VariableAggregation,
     ) -> None:
-        if aggregation is _MEAN and not values[0].dtype.is_floating:
+        if aggregation is _MEAN and not (self._has_mean or values[0].dtype.is_floating):
             raise ValueError(
                 "creating distributed tf.Variable with aggregation=MEAN and a non-floating dtype is "
                 "not supported, please use a different aggregation or dtype"
@@ -200,7 +203,12 @@ class MirroredVariable(DistributedVariable):
 
 
 class CentralVariable(MirroredVariable):
-    """A variable with one copy for all replicas, which write it with an aggregation only."""
+    """A variable with one copy for all replicas, which assign to it with an aggregation only.
+
+    What else they write, such as rows, each writes in its turn.
+    """
+
+    _has_mean = True
 
     @property
     def _copy(self) -> Any:
@@ -208,6 +216,8 @@ class CentralVariable(MirroredVariable):
 
     def _write(self, method: str, *args: Any, **kwargs: Any) -> Any:
         here = current()
+        if method not in _AGGREGATED:
+            return getattr(self._values[0], method)(*args, **kwargs)
         if (
             self._aggregation is _NONE
             and here.replica is not None
@@ -278,6 +288,8 @@ class SyncOnReadVariable(DistributedVariable):
         return raw.Cast(convert.to_tensor(value, self._dtype) / count, DstT=self._dtype)
 
 
+# What replicas write to one copy as one value of all of them.
+_AGGREGATED = ("assign", "assign_add", "assign_sub")
 _WRITERS = (
     "assign", "assign_add", "assign_sub", "assign_slice", "batch_scatter_update", "scatter_add",
     "scatter_div", "scatter_max", "scatter_min", "scatter_mul", "scatter_nd_add", "scatter_nd_max",
