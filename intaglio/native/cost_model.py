@@ -31,9 +31,8 @@ PER_CHEAP_OP = 4e-7
 # that are lists; for access to variables that it writes: to any, and to each.
 PER_CALL, PER_OPERAND, PER_RESULT, PER_LIST = 4e-7, 5e-8, 1.5e-7, 3e-6
 PER_ACCESS, PER_WRITTEN = 2e-6, 1e-6
-# Seconds of the compiler for a graph, for an op in it that is neither a constant nor free, and for each
-# function in it whose code is several series.
-PER_GRAPH, PER_COMPILED, PER_SERIES = 8e-2, 4e-4, 8e-2
+# Seconds of the compiler for a graph, and for an op in it that is neither a constant nor free.
+PER_GRAPH, PER_COMPILED = 8e-2, 4e-4
 # The assumed trip count of a loop where it does not follow from the graph: typical, and cautious.
 UNKNOWN_TRIP_COUNT_ESTIMATE, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE = 16, 3
 
@@ -44,20 +43,19 @@ def compiler_seconds(graph: Graph) -> float:
     Half of the nodes of a graph as it was traced are constants, such as the bounds of slices.
     """
     nodes = [n for g in (*walk.nested(graph), graph) for n in g.nodes]
-    ops = sum([bool(n.inputs) and not n.op.free for n in nodes])
-    # Nodes of the same op and dtype share their code.
-    series = {
-        (n.op, n.outputs[0].dtype) for n in nodes if n.op.work_per_element > WORK_PER_FUNCTION
-    }
-    return PER_GRAPH + PER_COMPILED * ops + PER_SERIES * len(series)
+    return PER_GRAPH + PER_COMPILED * sum([bool(n.inputs) and not n.op.free for n in nodes])
 
 
 def interpreted_seconds(
     graph: Graph,
     unknown_trip_count: int = UNKNOWN_TRIP_COUNT_ESTIMATE,
     counts: Callable[[Node], bool] = lambda node: True,
+    open_dim: int = 0,
 ) -> float:
-    """The estimated seconds of an interpreted call; all branches count, and of other nodes those that `counts` names."""
+    """The estimated seconds of an interpreted call; all branches count, and of other nodes those that `counts` names.
+
+    Dimensions that are not known count as `open_dim` elements.
+    """
     known: dict[int, float] = {}
 
     def seconds(part: Graph) -> float:
@@ -68,7 +66,7 @@ def interpreted_seconds(
 
     def of_node(node: Node) -> float:
         if not node.op.has_graphs:
-            return PER_OP + _kernel_seconds(node) if counts(node) else 0.0
+            return PER_OP + _kernel_seconds(node, open_dim) if counts(node) else 0.0
         inside = sum([seconds(g) for g in walk.attached(node)])
         if node.op.control_flow == "loop":
             inside *= node.attrs.get(KNOWN_TRIP_COUNT, unknown_trip_count)
@@ -124,16 +122,22 @@ def has_unknown_trip_count(graph: Graph) -> bool:
     )
 
 
-def _kernel_seconds(node: Node) -> float:
+def _elements(value: SymbolicTensor, open_dim: int) -> int:
+    """The number of elements of a value; 0 if its rank is not known."""
+    dims = value.dims
+    return 0 if dims is None else math.prod([open_dim if d is None else d for d in dims])
+
+
+def _kernel_seconds(node: Node, open_dim: int) -> float:
     """The seconds of a node's kernel that depend on its arrays' sizes, as far as they are known."""
     op = node.op
     per_result = _per_result(op)
     if per_result == 0.0:
         return 0.0
-    results = sum([v.spec.count or 0 for v in node.outputs])
+    results = sum([_elements(v, open_dim) for v in node.outputs])
     if per_result > 0.0:
         return per_result * results
-    operands = sorted([v.spec.count or 0 for v in node.inputs], reverse=True)
+    operands = sorted([_elements(v, open_dim) for v in node.inputs], reverse=True)
     if op.bilinear:
         multiplications = math.sqrt(math.prod(operands[:2]) * results)
         several = PER_OP_OF_OTHERS if op.has_lists else 0.0

@@ -1,9 +1,11 @@
-"""The check of native code on its first call, which the interpreter computes too.
+"""The check of native code on a call that the interpreter computes too.
 
 The code runs on copies of the variables, which cost no memory: a write to a variable whose array
-has other references goes to another array. If both agree, the call's results are those of the code,
-as are those of later calls, and variables have the values of the copies; else they are the
-interpreter's, and the code is not called again. What rounding explains is found by perturbed runs.
+has other references goes to another array. What rounding explains is found by perturbed runs.
+
+`call` is the first call of code whose bits all calls have: if both agree, the call's results are those of the
+code, and variables have the values of the copies; else they are the interpreter's, and the code is not called
+again. `Recorded` is an interpreted call on which another thread checks the code, while the program goes on.
 """
 
 from __future__ import annotations
@@ -60,6 +62,39 @@ def call(
         return results, False
     _assign(graph, arrays, copies)
     return native, True
+
+
+class Recorded:
+    """A call that the interpreter has computed: what it took, and what it gave.
+
+    Raises what `run` raises, which is the program's own error.
+    """
+
+    def __init__(
+        self, graph: Graph, run: Run, arrays: Sequence[Any], streams: Sequence[Any]
+    ) -> None:
+        self._graph = graph
+        self._before = CallState(arrays, streams)
+        # Taken now: the program goes on to write the variables.
+        self._copies = self._before.arguments()
+        self.results = run(*arrays)
+        self._expected = [*self.results, *contents(arrays)]
+
+    def agrees(self, compiled: Run) -> bool:
+        """Whether `compiled` gives the same; a warning says once what differs.
+
+        The random streams of the program stay as they are.
+        """
+        with self._before.replaying():
+            try:
+                results = compiled(*self._copies)
+                native = [*results, *contents(self._copies)]
+                error = _difference(self._graph, self._before, self._expected, native)
+            except Exception as e:
+                error = e
+        if error is not None:
+            fallback.failed(self._graph.name, error)
+        return error is None
 
 
 def _assign(graph: Graph, arrays: Sequence[Any], copies: Sequence[Any]) -> None:

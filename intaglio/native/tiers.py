@@ -22,6 +22,7 @@ from intaglio.base import later, shapes
 from intaglio.base.errors import OpError
 from intaglio.base.locks import after_fork, lasting_lock
 from intaglio.base.log import logger
+from intaglio.base.shapes import Dims
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph
 from intaglio.native import fallback, first_call
@@ -40,7 +41,10 @@ Make = Callable[..., Run | None]
 # Seconds of interpretation after which a graph is compiled: a share of the compilation's time, and no more
 # than a user waits for.
 HOT_SHARE, MAX_HOT_SECONDS = 0.4, 0.3
-MIN_CALLS, MAX_CALLS = 4, 160
+# The calls that a compilation in the background is given: the estimate times this factor, as it shares the
+# interpreter's lock with them.
+COMPILATION_MARGIN = 3
+MIN_CALLS, MAX_CALLS = 12, 320
 # A graph is compiled before its first call if that takes no longer than this number of interpreted calls.
 MAX_BREAK_EVEN_CALLS = 100
 # Estimated seconds of a call below which the interpreter is as fast as native code.
@@ -66,10 +70,15 @@ def tiered(graph: Graph, run: Run, make: Make | None) -> Run:
     if make is None or seconds < MIN_INTERPRETED_SECONDS:
         return interpreted(graph, run, in_parts=True)
     run = interpreted(graph, run)
-    calls = min(max(int(compiler_seconds(graph) / seconds), MIN_CALLS), MAX_CALLS)
     if all(shapes.known(v.dims) for v in graph.inputs):
-        return Counted(graph, run, make, calls)
-    return Shapes(graph, run, make, calls)
+        return Counted(graph, run, make, calls_of_compilation(graph, seconds))
+    return Shapes(graph, run, make)
+
+
+def calls_of_compilation(graph: Graph, seconds: float) -> int:
+    """The number of interpreted calls, of so many seconds each, that the compilation of a graph is given."""
+    estimate = compiler_seconds(graph) / seconds
+    return min(max(int(COMPILATION_MARGIN * estimate), MIN_CALLS), MAX_CALLS)
 
 
 def is_profitable(graph: Graph) -> bool:
@@ -78,12 +87,22 @@ def is_profitable(graph: Graph) -> bool:
     return most >= PER_GRAPH and most >= compiler_seconds(graph)
 
 
-def calls_before_native(calls: int) -> int:
-    """The number of calls after which a graph changes over, if its compilation takes as long as `calls` calls.
+def calls_before_compilation(calls: int) -> int:
+    """The number of calls before the compilation of a graph begins, which is given `calls` calls.
 
-    Compilation begins after a fifth of them: a function that is called once or twice is not compiled.
+    A function that is called once or twice is not compiled.
     """
-    return calls + max(calls // 4, min(calls, 2))
+    return max(calls // 8, min(calls, 2))
+
+
+def calls_between_looks(calls: int) -> int:
+    """The number of calls between two looks at whether the code is compiled, or checked."""
+    return max(calls // 4, min(calls, 4))
+
+
+def calls_before_native(calls: int) -> int:
+    """The number of calls after which a graph changes over, if it is compiled in `calls` calls and checked in time."""
+    return calls_before_compilation(calls) + calls + calls_between_looks(calls) - 1
 
 
 # The graphs that are being compiled in the background.
@@ -100,16 +119,21 @@ after_fork(_forked)
 
 
 class Background:
-    """A graph as a function that is interpreted until there is native code for it."""
+    """A graph as a function that is interpreted until there is native code for it, which another thread has checked.
+
+    No call waits: the code is compiled, and compared with an interpreted call, in the background.
+    """
 
     def __init__(self, graph: Graph, run: Run, make: Make) -> None:
         self.run = self._interpreted = run
+        # The thread that compiles or checks, or the last one that did.
         self.compiling: threading.Thread | None = None
-        self.agreed = False  # whether the first call of the code was right
-        self._graph: Graph | None = graph
+        self.agreed = False  # whether the code has given what the interpreter gave
+        self._graph: Graph | None = graph  # until it is compiled
         self._make = make
-        # The graph, until one thread has checked its code.
-        self._unchecked: Graph | None = graph
+        self.code: Run | None = None  # once it is compiled
+        self._unchecked: Graph | None = graph  # the graph until its code is checked
+        self._is_recorded = False  # whether a call is taken for the check
         self._checking = lasting_lock()
 
     @property
@@ -119,14 +143,19 @@ class Background:
 
     def compile(self) -> None:
         """Starts the compilation in a thread."""
+        self._in_background(self._compiled)
+
+    def _in_background(self, work: Callable[[], None]) -> None:
         # Not a daemon thread: the process must not exit while LLVM runs.
-        self.compiling = threading.Thread(target=self._compiled, name="native-compiler")
+        self.compiling = threading.Thread(target=work, name="native-compiler")
         _compiling.add(self)
         self.compiling.start()
 
     def after_fork(self) -> None:
-        """Starts the compilation again in a child process, which does not have the thread."""
-        self.compiling = None
+        """Lets a child process, which does not have the thread, start its work again."""
+        self.compiling, self._is_recorded = None, False
+        if self.code is not None and self._unchecked is not None:
+            self._ready(self.code)
 
     def _compiled(self) -> None:
         graph = self._graph
@@ -149,6 +178,7 @@ class Background:
             self._failed(graph, e)
             return
         if run is not None:
+            self.code = run
             self._ready(run)
 
     def _failed(self, graph: Graph, error: Exception) -> None:
@@ -159,23 +189,38 @@ class Background:
             self.run = functools.partial(_raise, e)
 
     def _ready(self, run: Run) -> None:
-        """Lets the next call run the code, and check it."""
-        self.run = functools.partial(self._first, run)
+        """Lets the next call be recorded, for the check of the code."""
+        self.run = functools.partial(self._record, run)
 
-    def _first(self, run: Run, *arrays: Any) -> tuple[Any, ...]:
-        """A call that runs both the interpreter and the new code; if they differ, the graph stays interpreted."""
-        with self._checking:
-            graph = self._unchecked
-            if graph is not None:
-                results, self.agreed = first_call.call(
-                    graph, run, self._interpreted, arrays, streams(graph)
-                )
-                self._unchecked = None
-                self.run = run if self.agreed else self._interpreted
-                return results
-        # Another thread has checked the code meanwhile.
-        self.run = run if self.agreed else self._interpreted
-        return self.run(*arrays)
+    def _record(self, run: Run, *arrays: Any) -> tuple[Any, ...]:
+        """An interpreted call, with which a thread compares what the code computes."""
+        graph = self._unchecked
+        if graph is None or not self._checking.acquire(blocking=False):
+            return self._interpreted(*arrays)  # another thread's call is recorded
+        try:
+            if self._is_recorded:
+                return self._interpreted(*arrays)
+            call = first_call.Recorded(graph, self._interpreted, arrays, streams(graph))
+            self._is_recorded = True
+            self.run = self._interpreted
+        finally:
+            self._checking.release()
+        self._in_background(functools.partial(self._check, call, run))
+        return call.results
+
+    def _check(self, call: first_call.Recorded, run: Run) -> None:
+        try:
+            if call.agrees(run):
+                self._change_over(run)
+        except Exception as e:
+            self.run = functools.partial(_raise, e)
+        finally:
+            self._unchecked = None
+            _compiling.discard(self)
+
+    def _change_over(self, run: Run) -> None:
+        """Lets later calls run the code, which agrees with the interpreter."""
+        self.run, self.agreed = run, True
 
 
 def _raise(error: Exception, *arrays: Any) -> tuple[Any, ...]:
@@ -199,6 +244,24 @@ class AheadOfTime(Background):
         return "compiled, and checked by its first call"
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
+        return self.run(*arrays)
+
+    def _ready(self, run: Run) -> None:
+        self.run = functools.partial(self._first, run)
+
+    def _first(self, run: Run, *arrays: Any) -> tuple[Any, ...]:
+        """A call that runs both the interpreter and the code; if they differ, the graph stays interpreted."""
+        with self._checking:
+            graph = self._unchecked
+            if graph is not None:
+                results, self.agreed = first_call.call(
+                    graph, run, self._interpreted, arrays, streams(graph)
+                )
+                self._unchecked = None
+                self.run = run if self.agreed else self._interpreted
+                return results
+        # Another thread has checked the code meanwhile.
+        self.run = run if self.agreed else self._interpreted
         return self.run(*arrays)
 
 
@@ -232,23 +295,30 @@ def _whole(graph: Graph) -> Run | None:
 
 
 class Counted(Background):
-    """Changes over at a fixed number of calls, so that every run of a program gives the same numbers."""
+    """Changes over at a number of calls that follows from the graph: runs of a program give the same numbers.
+
+    Where the compiler takes longer than estimated, as on a loaded machine, the change is later, by a multiple
+    of a number of calls that follows from the graph, too.
+    """
 
     def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
         super().__init__(graph, run, make)
-        self._compiled_run: Run | None = None
+        self._agreed_run: Run | None = None
         self._lock = lasting_lock()
-        self._begin = calls
-        self._left = self._change = calls_before_native(calls)
+        self._budget, self._period = calls, calls_between_looks(calls)
+        # The number of interpreted calls before the first of the code.
+        self.change = calls_before_native(calls)
+        # The number of calls until something is to be done.
+        self._left = calls_before_compilation(calls)
 
     @property
     def state(self) -> str:
         """How the graph runs, in words."""
         if self.native:
-            return f"compiled, after {self._change} calls"
+            return f"compiled, after {self.change} calls"
         if not self._left:
             return "interpreted, for it could not be compiled"
-        return f"interpreted, and compiled from call {self._change + 1} on"
+        return f"interpreted, and compiled from call {self.change + 1} on"
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
         if self._left:
@@ -258,47 +328,77 @@ class Counted(Background):
     def _count(self) -> None:
         with self._lock:
             self._left = max(self._left - 1, 0)
-            if self._left == self._begin:
-                self.compile()
-            elif not self._left:
-                if self.compiling is None:  # the process was forked meanwhile
-                    self.compile()
-                if self.compiling is not None:
-                    self.compiling.join()
-                if self._compiled_run is not None:
-                    super()._ready(self._compiled_run)
+            if not self._left:
+                self._left = self._proceed()
+
+    def _proceed(self) -> int:
+        """Does what is next, if the background is ready; the number of calls until what follows, 0 if nothing does."""
+        if self.compiling is None and self._graph is not None:
+            self.compile()
+            return self._budget
+        if self._graph is None:  # it is compiled, if it can be
+            if self.code is None:
+                return 0
+            if not self._is_recorded:
+                super()._ready(self.code)  # this call is recorded
+                return self._period
+        if self._unchecked is not None:
+            self.change += self._period
+            return self._period
+        if self._agreed_run is not None:
+            super()._change_over(self._agreed_run)
+        return 0
 
     def _ready(self, run: Run) -> None:
-        self._compiled_run = run
+        pass
+
+    def _change_over(self, run: Run) -> None:
+        self._agreed_run = run
 
 
 class Shapes:
     """A graph with open input shapes: each of the first shapes has its own count of calls."""
 
-    def __init__(self, graph: Graph, run: Run, make: Make, calls: int) -> None:
+    def __init__(self, graph: Graph, run: Run, make: Make) -> None:
         self.run = run
-        self._graph, self._make, self._calls = graph, make, calls
-        self._found: dict[Any, Counted] = {}
+        self._graph, self._make = graph, make
+        self._open = [i for i, v in enumerate(graph.inputs) if not shapes.known(v.dims)]
+        self._found: dict[Any, Counted] = {}  # by the shapes of the inputs with open ones
 
     @property
     def native(self) -> bool:
         """Whether there is code for any shape."""
-        return any(f.native for f in self._found.copy().values())
+        return any(f.native for f in self.counted)
+
+    @property
+    def counted(self) -> list[Counted]:
+        """The functions for the shapes so far."""
+        return [*self._found.copy().values()]
 
     @property
     def state(self) -> str:
         """How the graph runs, in words."""
-        some = sum(f.native for f in self._found.copy().values())
-        calls = calls_before_native(self._calls)
-        return f"compiled for {some} of {len(self._found)} shapes, each after {calls} calls"
+        found = self.counted
+        some = sum(f.native for f in found)
+        calls = " or ".join(map(str, sorted({f.change for f in found})))
+        return f"compiled for {some} of {len(found)} shapes, each after {calls} calls"
+
+    def _calls(self, key: tuple[Any, ...]) -> int:
+        """The number of calls that the compilation for some shapes takes."""
+        largest = max([d for dims in key for d in dims], default=0)
+        seconds = interpreted_seconds(self._graph, open_dim=largest)
+        return calls_of_compilation(self._graph, seconds)
 
     def __call__(self, *arrays: Any) -> tuple[Any, ...]:
-        key = tuple([a.shape for a in arrays])
+        key = tuple([arrays[i].shape for i in self._open])
         found = self._found.get(key)
         if found is None:
             if len(self._found) >= MAX_COUNTED_SHAPES:
                 return self.run(*arrays)
-            make = functools.partial(self._make, dims=key)
-            counted = Counted(self._graph, self.run, make, self._calls)
+            dims: list[Dims] = [None] * len(arrays)
+            for i, shape in zip(self._open, key, strict=True):
+                dims[i] = shape
+            make = functools.partial(self._make, dims=dims)
+            counted = Counted(self._graph, self.run, make, self._calls(key))
             found = self._found.setdefault(key, counted)
         return found(*arrays)

@@ -8,12 +8,14 @@ references allocates another array.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph
 from intaglio.runtime import interpreter
 from intaglio.runtime.hooks import SERVICES
+from intaglio.runtime.random_state import replaying
 from intaglio.runtime.resources import Resource
 
 Run = Callable[..., Sequence[Any]]
@@ -60,6 +62,10 @@ class CallState:
         """Resets the streams to their positions in the snapshot."""
         for stream, mark in self._marks:
             stream.reset(mark)
+
+    def replaying(self) -> AbstractContextManager[None]:
+        """A block in which this thread draws from copies of the streams, at their positions in the snapshot."""
+        return replaying(self._marks)
 
     def restore(self) -> None:
         """Assigns the snapshot's values to the variables themselves, and resets the streams."""

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import os
 import random
+import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from types import MappingProxyType
 from typing import Any
 
 from intaglio.base.locks import lasting_lock
@@ -48,34 +51,81 @@ class Counters:
         self._stream = philox.from_seed(seed, seed2)
         self._kept: Any = None
 
+    def _renew(self) -> None:
+        """Starts again if the global seed was set since."""
+        if self._epoch != SEEDS.epoch:
+            self._start()
+
+    def _drawn_from(self) -> Counters:
+        """The state that this thread draws from: a copy in a block of `replaying`."""
+        return _replay.copies.get(id(self), self)
+
     def exchange(self, change: Callable[[Any], Any]) -> Any:
         """Returns an op's additional state, None at first, and replaces it by `change` of it."""
-        with self._lock:
-            if self._epoch != SEEDS.epoch:
-                self._start()
-            kept = self._kept
-            self._kept = change(kept)
+        state = self._drawn_from()
+        with state._lock:
+            state._renew()
+            kept = state._kept
+            state._kept = change(kept)
             return kept
 
     def take(self, blocks: int) -> philox.Stream:
         """The stream at the current position, which advances by `blocks` counters."""
-        with self._lock:
-            if self._epoch != SEEDS.epoch:
-                self._start()
-            here = self._stream
-            self._stream = here.skipped(blocks)
+        state = self._drawn_from()
+        with state._lock:
+            state._renew()
+            here = state._stream
+            state._stream = here.skipped(blocks)
             return here
 
     def mark(self) -> tuple[int, philox.Stream, Any]:
         """The current position of the stream, for `reset`."""
-        with self._lock:
-            return self._epoch, self._stream, self._kept
+        state = self._drawn_from()
+        with state._lock:
+            return state._epoch, state._stream, state._kept
 
     def reset(self, mark: tuple[int, philox.Stream, Any]) -> None:
         """Resets the stream to a mark: numbers drawn since are drawn again."""
-        with self._lock:
-            if self._epoch == mark[0]:
-                _, self._stream, self._kept = mark
+        state = self._drawn_from()
+        with state._lock:
+            if state._epoch == mark[0]:
+                _, state._stream, state._kept = mark
+
+
+class _Copy(Counters):
+    """The state of a stream from a mark on; it does not start again when the global seed is set."""
+
+    __slots__ = ()
+
+    def __init__(self, mark: tuple[int, philox.Stream, Any]) -> None:
+        self._lock = lasting_lock()
+        self._epoch, self._stream, self._kept = mark
+
+    def _renew(self) -> None:
+        pass
+
+
+class _Replay(threading.local):
+    """The copies that a thread draws from, by the ids of their streams."""
+
+    copies: Mapping[int, Counters] = MappingProxyType({})
+
+
+_replay = _Replay()
+
+
+@contextmanager
+def replaying(marks: Iterable[tuple[Counters, tuple[int, philox.Stream, Any]]]) -> Generator[None]:
+    """Lets this thread draw from copies of streams, at these marks, in the block.
+
+    The streams themselves, which other threads draw from, go on.
+    """
+    outer = _replay.copies
+    _replay.copies = {id(stream): _Copy(mark) for stream, mark in marks}
+    try:
+        yield
+    finally:
+        _replay.copies = outer
 
 
 class _Seeds:

@@ -59,15 +59,15 @@ def test_a_graph_of_data_dependent_shapes_is_not_compiled_ahead():
     assert not tiers.is_profitable(graph_of(by_data, x))
 
 
-def test_functions_of_several_series_take_the_compiler_long():
-    def series(x):
-        return tf.math.special.bessel_k0(x) + tf.math.special.bessel_k0(x * 2.0)
+@pytest.mark.parametrize("rows", [1, 64, 1000])
+def test_open_dimensions_cost_what_known_ones_do(rows):
+    def f(x, w):
+        return tf.reduce_sum(tf.sort(tf.exp(x @ w) * 2.0), 0)
 
-    def short(x):
-        return tf.exp(x) + tf.exp(x * 2.0)
-
-    x = tf.ones([20000])
-    longer, other = (cost_model.compiler_seconds(graph_of(f, x)) for f in (series, short))
-    assert longer - other == pytest.approx(cost_model.PER_SERIES)
-    assert tiers.is_profitable(graph_of(short, tf.ones([1000, 1000])))
-    assert not tiers.is_profitable(graph_of(series, x))
+    spec = tf.TensorSpec([None, 40])
+    traced: Any = tf.function(f, input_signature=[spec, tf.TensorSpec([40, 30])])
+    opened = traced.get_concrete_function().frozen
+    known = graph_of(f, tf.ones([rows, 40]), tf.ones([40, 30]))
+    seconds = cost_model.interpreted_seconds(opened, open_dim=rows)
+    assert seconds == pytest.approx(cost_model.interpreted_seconds(known))
+    assert seconds > cost_model.interpreted_seconds(opened)

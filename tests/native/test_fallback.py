@@ -12,6 +12,8 @@ from intaglio.native import compilation, fallback, tiers
 from intaglio.native.lowering import rules
 from intaglio.runtime import interpreter
 
+from . import background
+
 
 @pytest.fixture(params=["a rule", "LLVM", "the whole"])
 def broken(request, monkeypatch):
@@ -82,6 +84,7 @@ def training():
 
 @pytest.fixture
 def soon(monkeypatch):
+    background.at_once(monkeypatch)
     monkeypatch.setattr(tiers, "MIN_CALLS", 2)
     monkeypatch.setattr(tiers, "MAX_CALLS", 2)
     monkeypatch.setattr(tiers, "MIN_INTERPRETED_SECONDS", 0.0)

@@ -14,10 +14,13 @@ from intaglio.native import compilation, fallback, first_call, perturbation, tie
 from intaglio.opdef import raw
 from intaglio.optimize.pipeline import optimize
 
+from . import background
+
 
 @pytest.fixture(autouse=True)
 def soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Functions that train change over at their third call; the compiler's errors warn."""
+    """Functions that train change over at their fourth call; the compiler's errors warn."""
+    background.at_once(monkeypatch)
     monkeypatch.setattr(tiers, "MIN_CALLS", 1)
     monkeypatch.setattr(tiers, "MAX_CALLS", 1)
     monkeypatch.setattr(tiers, "MIN_INTERPRETED_SECONDS", 0.0)
@@ -29,14 +32,13 @@ def soon(monkeypatch: pytest.MonkeyPatch) -> None:
 def checks(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """Whether code agreed with the interpreter, at each change-over."""
     found: list[bool] = []
-    call = first_call.call
+    agrees = first_call.Recorded.agrees
 
-    def checked(*args: Any) -> Any:
-        results, good = call(*args)
-        found.append(good)
-        return results, good
+    def checked(recorded: first_call.Recorded, compiled: Any) -> bool:
+        found.append(agrees(recorded, compiled))
+        return found[-1]
 
-    monkeypatch.setattr(first_call, "call", checked)
+    monkeypatch.setattr(first_call.Recorded, "agrees", checked)
     return found
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -12,6 +11,7 @@ from hypothesis import strategies as st
 
 from intaglio import tf
 from intaglio.native import interpreting, tiers
+from tests.native import background
 
 from .programs import Outcome, examples, load, same
 from .statements import arguments, programs
@@ -28,14 +28,8 @@ def tier(request: pytest.FixtureRequest) -> Iterator[str]:
             patch.setattr(tiers, "HOT_SHARE", 0.0)
             patch.setattr(tiers, "MIN_INTERPRETED_SECONDS", float("inf"))
             patch.setattr(interpreting, "MIN_EXACT_OPS", 1)
-            patch.setattr(tiers.Background, "compile", at_once)
+            background.at_once(patch)
         yield request.param
-
-
-def at_once(run: tiers.Background) -> None:
-    """Compiles before the next call, instead of in the background."""
-    run.compiling = threading.current_thread()
-    run._compiled()
 
 
 def agree(source: str, calls: list[Any], tier: str) -> None:
