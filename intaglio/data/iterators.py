@@ -177,6 +177,7 @@ def checked(element: Element, types: Any) -> list[Any]:
 class IteratorOp(Op):
     """An op on an iterator, in program order."""
 
+    on_host = True
     stateful = True
     differentiable = False
 
@@ -329,6 +330,7 @@ class IteratorGetNextAsOptional(IteratorOp):
 class OptionalOp(Op):
     """An op on optionals."""
 
+    on_host = True
     differentiable = False
 
 

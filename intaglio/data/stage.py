@@ -163,6 +163,7 @@ class Opened:
 class DatasetOp(Op):
     """An op whose result is a stage, which remembers its recipe."""
 
+    on_host = True
     differentiable = False
     # A dataset keeps a handle: the stages run when elements are requested.
     writes = False

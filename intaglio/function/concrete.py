@@ -455,7 +455,9 @@ class ConcreteFunction(Inspected, ConcreteFunctionKind):
         """Whether the graph is optimised or compiled before its first call: all calls give the same bits."""
         if self.jit_compile or pipeline.optimizes_first(self.frozen):
             return True
-        return pipeline.compiles_ahead(self.frozen) and not self._trains
+        graph = self.frozen
+        is_ahead = pipeline.compiles_ahead(graph) or pipeline.divides_first(graph)
+        return is_ahead and not self._trains
 
     def optimized_run(self) -> Callable[..., tuple[Any, ...]]:
         """The optimised or compiled graph as a function of arrays, for a repeated call."""

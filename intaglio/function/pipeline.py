@@ -17,6 +17,7 @@ from intaglio.ir import resources, walk
 from intaglio.ir.graph import Graph, SymbolicTensor
 from intaglio.ir.memo import memoized
 from intaglio.ir.passes import is_loop
+from intaglio.optimize.inline import inline_for_compilation
 from intaglio.optimize.pipeline import changes_results, optimize
 from intaglio.optimize.specialize import specialized
 from intaglio.optimize.trip_count import is_data
@@ -69,6 +70,20 @@ def _compiles_ahead(graph: Graph) -> bool:
         and whole_graph.is_arithmetic(graph)
         and native.is_profitable(_optimized(graph))
     )
+
+
+def divides_first(graph: Graph) -> bool:
+    """Whether the numeric cores between a graph's host ops may be machine code from its first call on."""
+    if not graph.derived.get(interpreter.MAY_BE_COMPILED) or not _optimizes():
+        return False
+    return _divides_first(graph)
+
+
+@memoized
+def _divides_first(graph: Graph) -> bool:
+    # The sizes of what an iterator gives are known at the calls alone: products may be large.
+    has_products = any([op.bilinear for op in walk.all_ops(graph)])
+    return (has_products or native.is_profitable(graph)) and whole_graph.has_host_ops(graph)
 
 
 def _runs_by_data(graph: Graph) -> bool:
@@ -130,16 +145,46 @@ def tiered(graph: Graph, trains: bool) -> Runnable:
 
     Where last bits might change with that it is before the first call (`compiles_ahead`); or when it
     is hot, for graphs of which every call gives something else anyway, as it `trains`: what is
-    called twice with the same tensors gives the same bits. Neither is for graphs that
-    `jit_compile=True` refuses, the latter not after `tf.config.experimental.enable_op_determinism`.
+    called twice with the same tensors gives the same bits. The latter is not after
+    `tf.config.experimental.enable_op_determinism`. Of graphs that `jit_compile=True` refuses this holds
+    for what is numeric between the ops that only the host executes.
     """
     if not _optimizes():
         return interpreter.compiled(graph)
     if not trains and compiles_ahead(graph):
         return _ahead(graph)
     optimized = _taken(graph)
-    free = trains and not OPTIONS.deterministic and whole_graph.is_arithmetic(optimized)
+    if not whole_graph.has_host_ops(optimized):
+        return _counted(optimized, trains)
+    found = _divided(optimized, trains)
+    return found or native.tiered(optimized, interpreter.compiled(optimized), None)
+
+
+def _counted(optimized: Graph, trains: bool) -> Runnable:
+    """An optimised graph of arithmetic, which is interpreted at first."""
+    free = trains and not OPTIONS.deterministic
     return native.tiered(optimized, interpreter.compiled(optimized), _hot if free else None)
+
+
+def _divided(optimized: Graph, trains: bool) -> Runnable | None:
+    """An optimised graph whose numeric cores have tiers of their own; None if it has no core."""
+
+    def core(graph: Graph) -> Runnable:
+        interpreter.inherit(optimized, graph)
+        inlined = inline_for_compilation(graph)
+        if inlined is not graph:
+            # What the caller knows of shapes is known in the callee.
+            graph = specialized(inlined, [None] * len(inlined.inputs))
+            interpreter.inherit(optimized, graph)
+        if not trains and compiles_ahead(graph):
+            return _ahead(graph)
+        return _counted(graph, trains)
+
+    try:
+        found = native.HostParts(optimized, whole_graph.is_on_host, core)
+    except ImportError:  # llvmlite is not installed
+        return None
+    return found if found.has_cores else None
 
 
 def writes_to(graph: Graph, variables: Sequence[SymbolicTensor]) -> bool:

@@ -13,6 +13,8 @@ from intaglio.base.dtypes import string
 from intaglio.base.errors import InvalidArgumentError
 from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node
+from intaglio.ir.memo import memoized
+from intaglio.opdef import raw
 
 
 class Reach(NamedTuple):
@@ -52,6 +54,25 @@ def reach(node: Node) -> Reach | None:
         if value.spec.dtype is string:
             return STRINGS
     return None
+
+
+def is_on_host(node: Node) -> bool:
+    """Whether only the host executes a node, or one in its graphs.
+
+    That is what is not arithmetic, has objects of the host, or takes or gives strings that are no constants.
+    """
+    if node.op.on_host or reach(node) is not None:
+        return True
+    strings = [v for v in (*node.inputs, *node.outputs) if v.dtype is string]
+    if any([v.node.op is not raw.Const for v in strings]):
+        return True
+    return any(map(has_host_ops, walk.attached(node)))
+
+
+@memoized
+def has_host_ops(graph: Graph) -> bool:
+    """Whether only the host executes a node of a graph, or one in its graphs."""
+    return any(map(is_on_host, graph.nodes))
 
 
 def check_arithmetic(graph: Graph) -> None:

@@ -14,6 +14,7 @@ from intaglio.native.llvm import background, target
 if TYPE_CHECKING:
     from intaglio.native.compilation import compiled as compiled
     from intaglio.native.cost_model import has_unknown_trip_count as has_unknown_trip_count
+    from intaglio.native.host_parts import HostParts as HostParts
     from intaglio.native.interpreting import interpreted as interpreted
     from intaglio.native.report import compile_report as compile_report
     from intaglio.native.runtime import native_calls
@@ -29,6 +30,7 @@ if not TYPE_CHECKING:
         {
             "native_calls": "intaglio.native.runtime.native_calls",
             "compiled": "intaglio.native.compilation:compiled",
+            "HostParts": "intaglio.native.host_parts:HostParts",
             "interpreted": "intaglio.native.interpreting:interpreted",
             "compile_report": "intaglio.native.report:compile_report",
             "AheadOfTime": "intaglio.native.tiers:AheadOfTime",

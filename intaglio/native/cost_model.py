@@ -31,8 +31,9 @@ PER_CHEAP_OP = 4e-7
 # that are lists; for access to variables that it writes: to any, and to each.
 PER_CALL, PER_OPERAND, PER_RESULT, PER_LIST = 4e-7, 5e-8, 1.5e-7, 3e-6
 PER_ACCESS, PER_WRITTEN = 2e-6, 1e-6
-# Seconds of the compiler for a graph, and for an op in it that is neither a constant nor free.
-PER_GRAPH, PER_COMPILED = 8e-2, 4e-4
+# Seconds of the compiler for a graph, for an op in it that is neither a constant nor free, and for each
+# function in it whose code is several series.
+PER_GRAPH, PER_COMPILED, PER_SERIES = 8e-2, 4e-4, 8e-2
 # The assumed trip count of a loop where it does not follow from the graph: typical, and cautious.
 UNKNOWN_TRIP_COUNT_ESTIMATE, UNKNOWN_TRIP_COUNT_LOW_ESTIMATE = 16, 3
 
@@ -43,7 +44,12 @@ def compiler_seconds(graph: Graph) -> float:
     Half of the nodes of a graph as it was traced are constants, such as the bounds of slices.
     """
     nodes = [n for g in (*walk.nested(graph), graph) for n in g.nodes]
-    return PER_GRAPH + PER_COMPILED * sum([bool(n.inputs) and not n.op.free for n in nodes])
+    ops = sum([bool(n.inputs) and not n.op.free for n in nodes])
+    # Nodes of the same op and dtype share their code.
+    series = {
+        (n.op, n.outputs[0].dtype) for n in nodes if n.op.work_per_element > WORK_PER_FUNCTION
+    }
+    return PER_GRAPH + PER_COMPILED * ops + PER_SERIES * len(series)
 
 
 def interpreted_seconds(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from intaglio.base.origins import Origin
+from intaglio.ir import walk
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.ir.memo import memoized
 from intaglio.ir.passes import looks_for
@@ -15,12 +16,24 @@ MAX_SHARED_NODES = 64
 # Maximum number of nodes of an inlined function with one call. Without a limit, functions that call
 # each other in pairs would double the graph at each level.
 MAX_INLINED_NODES = 512
+# The same for a graph that is to be one function of machine code, which has the callees' code anyway.
+MAX_COMPILED_NODES = 1 << 14
 
 
 @looks_for(lambda op: op.control_flow == "call")
 def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with calls replaced by the called graphs' nodes, to any depth."""
-    fuel = fuel or Fuel()
+    return _with_inlined(graph, fuel or Fuel(), MAX_INLINED_NODES)
+
+
+def inline_for_compilation(graph: Graph) -> Graph:
+    """The same for a graph that is to be one function of machine code: functions with one call may be large."""
+    if not any([op.control_flow == "call" for op in walk.own_ops(graph)]):
+        return graph
+    return _with_inlined(graph, Fuel(), MAX_COMPILED_NODES)
+
+
+def _with_inlined(graph: Graph, fuel: Fuel, max_nodes: int) -> Graph:
     counts: dict[int, int] = {}
     for node in graph.nodes:
         if node.op.control_flow == "call":
@@ -31,8 +44,8 @@ def inline_calls(graph: Graph, fuel: Fuel | None = None) -> Graph:
         if node.op.control_flow != "call" or not _may_be_inlined(node.attrs["f"], compiler):
             new.keep(node, current)
             continue
-        callee = _flat(node.attrs["f"])
-        most = MAX_INLINED_NODES if counts[id(node.attrs["f"])] == 1 else MAX_SHARED_NODES
+        callee = _flat(node.attrs["f"], max_nodes)
+        most = max_nodes if counts[id(node.attrs["f"])] == 1 else MAX_SHARED_NODES
         if len(callee.nodes) <= most and fuel.burn():
             new.replace(node, _inlined(current, callee, new))
         else:
@@ -46,9 +59,9 @@ def _may_be_inlined(callee: Graph, compiler: object) -> bool:
 
 
 @memoized
-def _flat(graph: Graph) -> Graph:
+def _flat(graph: Graph, max_nodes: int) -> Graph:
     """The called graph with its own calls inlined."""
-    return inline_calls(graph)
+    return _with_inlined(graph, Fuel(), max_nodes)
 
 
 def _through(origin: Origin, callers: Origin) -> Origin:

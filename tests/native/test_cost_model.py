@@ -59,6 +59,20 @@ def test_a_graph_of_data_dependent_shapes_is_not_compiled_ahead():
     assert not tiers.is_profitable(graph_of(by_data, x))
 
 
+def test_functions_of_several_series_take_the_compiler_long():
+    def series(x):
+        return tf.math.special.bessel_k0(x) + tf.math.special.bessel_k0(x * 2.0)
+
+    def short(x):
+        return tf.exp(x) + tf.exp(x * 2.0)
+
+    x = tf.ones([20000])
+    longer, other = (cost_model.compiler_seconds(graph_of(f, x)) for f in (series, short))
+    assert longer - other == pytest.approx(cost_model.PER_SERIES)
+    assert tiers.is_profitable(graph_of(short, tf.ones([1000, 1000])))
+    assert not tiers.is_profitable(graph_of(series, x))
+
+
 @pytest.mark.parametrize("rows", [1, 64, 1000])
 def test_open_dimensions_cost_what_known_ones_do(rows):
     def f(x, w):

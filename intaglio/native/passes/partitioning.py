@@ -8,7 +8,7 @@ divided by the same numbers.
 
 from __future__ import annotations
 
-from collections.abc import Container, MutableMapping
+from collections.abc import Container, Mapping, MutableMapping
 
 from intaglio.base.dtypes import variant
 from intaglio.ir.graph import Graph, Node
@@ -34,15 +34,17 @@ def expand_large(graph: Graph, fuel: Fuel | None = None) -> Graph:
 
 def outline_regions(graph: Graph, fuel: Fuel | None = None) -> Graph:
     """The graph with a `_Program` node for each region that is worth a native function."""
-    ordered, regions = _split(graph, graph.derived.get(OUTSIDE, ()))
+    excluded = graph.derived.get(OUTSIDE, ())
+    ordered, regions = in_regions(graph, excluded, levels_of(graph, excluded))
     users = users_of(graph)
     clusters = [region for region in regions if is_profitable(region.nodes, users)]
-    outlined = outline(ordered, clusters, raw._Program, _is_constant, fuel)
+    outlined = outline(ordered, clusters, raw._Program, is_constant, fuel)
     # Outlining alone orders nodes topologically.
     return graph if outlined is ordered else outlined
 
 
-def _is_constant(node: Node, index: int) -> bool:
+def is_constant(node: Node, index: int) -> bool:
+    """True for an input that is a constant, which becomes part of a body."""
     return node.inputs[index].node.op is raw.Const
 
 
@@ -58,16 +60,14 @@ def exclude_outer_lists(graph: Graph, reasons: MutableMapping[int, str]) -> None
         return
     found = True
     while found:  # each excluded node divides regions further
-        found = {
-            id(n) for region in _split(graph, reasons)[1] for n in on_outer_lists(region.nodes)
-        }
+        regions = in_regions(graph, reasons, levels_of(graph, reasons))[1]
+        found = {id(n) for region in regions for n in on_outer_lists(region.nodes)}
         reasons.update(dict.fromkeys(found, "a list from outside, of which a copy would be taken"))
 
 
-def _split(graph: Graph, excluded: Container[int]) -> tuple[Graph, list[Cluster]]:
-    """The graph with its nodes in the order of regions, and the regions."""
+def levels_of(graph: Graph, excluded: Container[int]) -> dict[int, int]:
+    """The number of the region of each node, by the node's id; a node outside runs after the region of its number."""
     levels: dict[int, int] = {}
-    regions: dict[int, Cluster] = {}
     effects: Node | None = None
     pieces = len(graph.nodes) > MAX_FUNCTION_NODES
     for number, node in enumerate(graph.nodes):
@@ -84,8 +84,17 @@ def _split(graph: Graph, excluded: Container[int]) -> tuple[Graph, list[Cluster]
                 level, there + bool(entering or (not outside and _has_effects(other, excluded)))
             )
         levels[id(node)] = level
-        if not outside:
-            home = regions.setdefault(level, Cluster(1 << len(regions)))
+    return levels
+
+
+def in_regions(
+    graph: Graph, excluded: Container[int], levels: Mapping[int, int]
+) -> tuple[Graph, list[Cluster]]:
+    """The graph with its nodes in the order of regions, and the regions."""
+    regions: dict[int, Cluster] = {}
+    for node in graph.nodes:
+        if id(node) not in excluded:
+            home = regions.setdefault(levels[id(node)], Cluster(1 << len(regions)))
             home.nodes.append(node)
     first: set[int] = set()
     users = users_of(graph)
