@@ -21,7 +21,7 @@ import numpy as np
 from intaglio.base import errors, nest
 from intaglio.base.composite import CompositeTensor
 from intaglio.base.shapes import TensorShape, compatible
-from intaglio.compat_v1 import default_graphs
+from intaglio.compat_v1 import default_graphs, partial_runs
 from intaglio.compat_v1.values import RaggedTensorValue
 from intaglio.function.user_errors import detected_at, session_failure
 from intaglio.ir import walk
@@ -92,6 +92,7 @@ class BaseSession:
         self._closed = False
         self._parts: dict[Any, Callable[..., Any]] = {}
         self._streams: dict[Node, Any] = {}  # by the node as it was recorded
+        self._partial_runs: dict[str, partial_runs.PartialRun] = {}
         self._defaults: list[ExitStack] = []
         self.sess_str = target
 
@@ -145,8 +146,9 @@ class BaseSession:
         Args:
           fetches: a tensor, operation, variable, composite tensor or name of such, or a structure of them.
           feed_dict: values of tensors, by tensor or by its name.
-          options: accepted and ignored.
-          run_metadata: accepted and ignored.
+          options: a RunOptions message: the nodes are measured one by one if its trace level is not
+            NO_TRACE, and the graph is reported if `output_partition_graphs` is set.
+          run_metadata: a RunMetadata message for what `options` asks for.
 
         Returns:
           The structure with NumPy values; None for operations.
@@ -156,18 +158,71 @@ class BaseSession:
           TypeError, ValueError: a fetch or feed is no element of the graph, or a value does not fit.
           tf.errors.OpError: an operation failed.
         """
+        self._check_open("run")
+        feeds = self._feeds(feed_dict or {})
+        report = _Report(options, run_metadata)
+        return self._structured(fetches, lambda elements: self._values(elements, feeds, report))
+
+    def _check_open(self, method: str) -> None:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         if not self._graph.nodes:
             raise RuntimeError(
-                "The Session graph is empty. Add operations to the graph before calling run()."
+                f"The Session graph is empty. Add operations to the graph before calling {method}()."
             )
+
+    def _structured(self, fetches: Any, evaluate: Callable[[list[Any]], list[Any]]) -> Any:
+        """The structure of fetches with the values of their elements of the graph."""
         wanted = [self._fetch(leaf) for leaf in nest.flatten(fetches)]
-        feeds = self._feeds(feed_dict or {})
-        elements = [e for parts, _ in wanted for e in parts]
-        values = iter(self._values(elements, feeds))
+        values = iter(evaluate([e for parts, _ in wanted for e in parts]))
         results = [put([next(values) for _ in parts]) for parts, put in wanted]
         return nest.pack_sequence_as(fetches, results)
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> str:
+        """Begins a run that is fed and fetched in several steps; returns its handle.
+
+        Raises RuntimeError, TypeError, ValueError as `run`; InvalidArgumentError if there is no fetch.
+        """
+        self._check_open("run")
+        wanted = [e for leaf in nest.flatten(fetches) for e in self._fetch(leaf)[0]]
+        fed = [self._feedable(feed) for feed in nest.flatten(feeds) if feed is not None]
+        started = partial_runs.PartialRun(self._graph.nodes, wanted, fed, self._kernel)
+        names = [",".join(e.name for e in part) for part in (fed, wanted)]
+        handle = f"{'->'.join(names)};{next(_numbers)}"
+        self._partial_runs[handle] = started
+        return handle
+
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+        """Continues a run with more fed values; returns what is fetched.
+
+        Each tensor is fed once and fetched once, and no node runs twice.
+
+        Raises RuntimeError if an operation is fetched; InvalidArgumentError if the run has ended, a feed
+        or fetch is none of `partial_run_setup`, comes twice, or needs what has not been fed.
+        """
+        if handle is None:
+            return self.run(fetches, feed_dict)
+        self._check_open("run")
+        feeds = self._feeds(feed_dict or {})
+
+        def evaluate(elements: list[Any]) -> list[Any]:
+            operations = [e for e in elements if isinstance(e, Node)]
+            if operations:
+                raise RuntimeError(
+                    "partial_run() requires empty `target_list`. Received: "
+                    f"target_list={operations} (non-empty)"
+                )
+            found = self._partial_runs.get(handle)
+            if found is None:
+                raise errors.InvalidArgumentError(
+                    None, None, "Must run 'setup' before performing partial runs!"
+                )
+            arrays = _reporting(lambda: found.run(elements, feeds))
+            if found.ended:
+                self._partial_runs.pop(handle, None)
+            return [_as_numpy(array) for array in arrays]
+
+        return self._structured(fetches, evaluate)
 
     def make_callable(
         self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
@@ -178,7 +233,8 @@ class BaseSession:
         def call(*values: Any, options: Any = None, run_metadata: Any = None) -> Any:
             if len(values) != len(fed):
                 raise TypeError(f"This callable takes {len(fed)} arguments, but got {len(values)}")
-            return self.run(fetches, dict(zip(map(_hashable, fed), values, strict=True)))
+            feeds = dict(zip(map(_hashable, fed), values, strict=True))
+            return self.run(fetches, feeds, options, run_metadata)
 
         return call
 
@@ -203,8 +259,8 @@ class BaseSession:
         return call
 
     def list_devices(self) -> list[Any]:
-        """The devices of the session; they are not described."""
-        return []
+        """The devices of the session: that of the host."""
+        return [partial_runs.DeviceAttributes(partial_runs.CPU, "CPU", 2**28, 0)]
 
     def reset(self, containers: Any = None) -> None:
         """Forgets the session's variables."""
@@ -267,7 +323,11 @@ class BaseSession:
             text = e.args[0] if e.args else e
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {text}") from None
 
-    def _values(self, elements: list[Any], feeds: list[tuple[SymbolicTensor, Any]]) -> list[Any]:
+    def _values(
+        self, elements: list[Any], feeds: list[tuple[SymbolicTensor, Any]], report: _Report
+    ) -> list[Any]:
+        if report.wanted:
+            return self._measured_values(elements, feeds, report)
         key = (
             tuple(id(e) for e in elements),
             tuple(id(t) for t, _ in feeds),
@@ -277,13 +337,7 @@ class BaseSession:
         if run is None:
             run = self._parts[key] = self._compiled(elements, [t for t, _ in feeds])
         fed = {id(t): array for t, array in feeds}
-        try:
-            computed = iter(run(*[array for _, array in feeds]))
-        except Exception as e:
-            reported = session_failure(e)
-            if reported is e:
-                raise
-            raise reported from None
+        computed = iter(_reporting(lambda: run(*[array for _, array in feeds])))
         results: list[Any] = []
         for element in elements:
             if isinstance(element, Node):
@@ -294,13 +348,34 @@ class BaseSession:
                 )
         return results
 
+    def _measured_values(
+        self, elements: list[Any], feeds: list[tuple[SymbolicTensor, Any]], report: _Report
+    ) -> list[Any]:
+        """As `_values`, with the message that a report fills."""
+        fed = {id(t): (t, array) for t, array in feeds}
+        nodes = self._between(elements, set(fed))
+        arrays, statistics = _reporting(lambda: partial_runs.measured(nodes, fed, self._kernel))
+        report.fill(statistics, self._graph)
+        results: list[Any] = []
+        for element in elements:
+            computed = None if isinstance(element, Node) else arrays[id(element)]
+            results.append(computed if id(element) in fed else _as_numpy(computed))
+        return results
+
     def _compiled(self, elements: list[Any], fed: list[SymbolicTensor]) -> Callable[..., Any]:
         """The part of the graph between the feeds and the fetches, as a function of arrays."""
         known = {id(t) for t in fed}
         outputs = [e for e in elements if not isinstance(e, Node) and id(e) not in known]
-        needed = _needed(
-            [e if isinstance(e, Node) else e.node for e in elements if id(e) not in known], known
-        )
+        graph = FrozenGraph("session", fed, self._between(elements, known), outputs)
+        return interpreter.compiled_with(graph, self._kernel)
+
+    def _between(self, elements: list[Any], known: set[int]) -> list[Node]:
+        """The nodes between tensors that are given and the fetches.
+
+        Raises InvalidArgumentError if a placeholder among them is not fed.
+        """
+        wanted = [e if isinstance(e, Node) else e.node for e in elements if id(e) not in known]
+        needed = partial_runs.needed_nodes(wanted, known)
         nodes = [n for n in self._graph.nodes if id(n) in needed]
         for node in nodes:
             if node.op is raw.Placeholder and id(node.outputs[0]) not in known:
@@ -314,8 +389,7 @@ class BaseSession:
                     + (f" and shape {_brackets(shape)}" if shape.rank is not None else ""),
                 )
                 raise detected_at(node, unfed)
-        graph = FrozenGraph("session", fed, nodes, outputs)
-        return interpreter.compiled_with(graph, self._kernel)
+        return nodes
 
     def _kernel(self, node: Node) -> Callable[..., Any] | None:
         """The kernel of a node that keeps something in the session: random numbers, resources found by a name."""
@@ -388,6 +462,42 @@ class InteractiveSession(BaseSession):
         super().close()
 
 
+class _Report:
+    """What the options of a run ask for, and the message that it goes into."""
+
+    def __init__(self, options: Any, run_metadata: Any) -> None:
+        self._metadata = run_metadata
+        asked = None if run_metadata is None else options
+        self._times = asked is not None and bool(asked.trace_level)
+        self._graphs = asked is not None and asked.output_partition_graphs
+        self.wanted = self._times or self._graphs
+        if run_metadata is not None:
+            run_metadata.Clear()
+
+    def fill(self, statistics: list[partial_runs.NodeStatistics], graph: Graph) -> None:
+        """Writes the message."""
+        if self._times:
+            partial_runs.describe(self._metadata.step_stats, statistics)
+        if self._graphs:
+            ran = {found.node.name for found in statistics}
+            part = self._metadata.partition_graphs.add()
+            part.CopyFrom(graph.as_graph_def())
+            kept = [node for node in part.node if node.name in ran]
+            del part.node[:]
+            part.node.extend(kept)
+
+
+def _reporting(run: Callable[[], Any]) -> Any:
+    """Calls a function whose errors are those of a session."""
+    try:
+        return run()
+    except Exception as e:
+        reported = session_failure(e)
+        if reported is e:
+            raise
+        raise reported from None
+
+
 def _inside(node: Node) -> Iterator[Node]:
     """The nodes of the branches, bodies and called graphs of a node, and of those in them."""
     for graph in walk.attached(node):
@@ -398,20 +508,6 @@ def _inside(node: Node) -> Iterator[Node]:
 
 def _hashable(tensor: Any) -> Any:
     return tensor.ref() if isinstance(tensor, Tensor) else tensor
-
-
-def _needed(wanted: list[Node], known: set[int]) -> set[int]:
-    """The ids of the nodes that run for these, where the tensors `known` are given."""
-    needed: set[int] = set()
-    work = list(wanted)
-    while work:
-        node = work.pop()
-        if id(node) in needed:
-            continue
-        needed.add(id(node))
-        work += [v.node for v in node.inputs if id(v) not in known]
-        work += node.control
-    return needed
 
 
 def _parts_of_feed(target: Any, value: Any) -> list[tuple[Any, Any]]:

@@ -86,7 +86,50 @@ message Event
   tagged_run_metadata = 8 TaggedRunMetadata |what
   meta_graph_def = 9 bytes |what
   source_metadata = 10 SourceMetadata
+message AllocationDescription
+  requested_bytes = 1 int64
+  allocated_bytes = 2 int64
+  allocator_name = 3 string
+  allocation_id = 4 int64
+  has_single_reference = 5 bool
+  ptr = 6 uint64
+message TensorDescription
+  dtype = 1 DataType
+  shape = 2 TensorShapeProto
+  allocation_description = 4 AllocationDescription
+message NodeOutput
+  slot = 1 int32
+  tensor_description = 3 TensorDescription
+message AllocatorMemoryUsed
+  allocator_name = 1 string
+  total_bytes = 2 int64
+  peak_bytes = 3 int64
+  live_bytes = 4 int64
+  allocator_bytes_in_use = 5 int64
+message NodeExecStats
+  node_name = 1 string
+  all_start_micros = 2 int64
+  op_start_rel_micros = 3 int64
+  op_end_rel_micros = 4 int64
+  all_end_rel_micros = 5 int64
+  memory = 6 *AllocatorMemoryUsed
+  output = 7 *NodeOutput
+  timeline_label = 8 string
+  scheduled_micros = 9 int64
+  thread_id = 10 uint32
+  referenced_tensor = 11 *AllocationDescription
+  all_start_nanos = 13 int64
+  op_start_rel_nanos = 14 int64
+  op_end_rel_nanos = 15 int64
+  all_end_rel_nanos = 16 int64
+  scheduled_nanos = 17 int64
+message DeviceStepStats
+  device = 1 string
+  node_stats = 2 *NodeExecStats
+message StepStats
+  dev_stats = 1 *DeviceStepStats
 message RunMetadata
+  step_stats = 1 StepStats
   partition_graphs = 3 *GraphDef
   function_graphs = 4 *RunMetadata.FunctionGraphs
 message RunMetadata.FunctionGraphs
