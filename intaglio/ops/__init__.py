@@ -113,6 +113,10 @@ raw.expect(
             "CudnnRNN CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3 CudnnRNNV2 CudnnRNNV3"
         ),
         "nn.isotonic": "IsotonicRegression",
+        "nn.recurrent_blocks": (
+            "BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 GRUBlockCell GRUBlockCellGrad "
+            "LSTMBlockCell LSTMBlockCellGrad"
+        ),
         "linalg.matrix_functions": "MatrixExponential MatrixLogarithm MatrixSolveLs MatrixSquareRoot",
         "nn.morphology": "Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput",
         "state.mutexes": "ConsumeMutexLock MutexLock MutexV2",

@@ -1,0 +1,60 @@
+"""Gradients of recurrent layers that are one op, against those of the layer composed of ops."""
+
+import numpy as np
+import pytest
+
+import intaglio.tf as tf
+from intaglio.opdef import raw
+
+RNG = np.random.RandomState(0)
+X, H, C = (RNG.randn(*shape).astype(np.float32) for shape in ((4, 2, 3), (2, 2), (2, 2)))
+W, B = RNG.randn(5, 8).astype(np.float32), RNG.randn(8).astype(np.float32)
+PEEPHOLES = [RNG.randn(2).astype(np.float32) for _ in range(3)]
+
+
+def _composed(steps, x, cs, h, w, wci, wcf, wco, b, order, forget_bias):
+    """The outputs of the layer's steps."""
+    outputs = []
+    for step in range(steps):
+        columns = tf.concat([x[step], h], 1) @ w + b
+        gates = dict(zip(order, tf.split(columns, 4, axis=1), strict=True))
+        i = tf.sigmoid(gates["i"] + cs * wci)
+        f = tf.sigmoid(gates["f"] + forget_bias + cs * wcf)
+        cs = tf.tanh(gates["c"]) * i + cs * f
+        h = tf.tanh(cs) * tf.sigmoid(gates["o"] + cs * wco)
+        outputs.append(h)
+    return tf.stack(outputs)
+
+
+def _gradients(function, inputs):
+    tensors = [tf.constant(value) for value in inputs]
+    with tf.GradientTape() as tape:
+        tape.watch(tensors)
+        loss = tf.reduce_sum(tf.sin(function(*tensors)))
+    return tape.gradient(loss, tensors)
+
+
+@pytest.mark.parametrize("peephole", (0, 1))
+@pytest.mark.parametrize("steps", (4, 2))
+@pytest.mark.parametrize("op", ("BlockLSTM", "BlockLSTMV2"))
+def test_the_gradient_of_a_layer_is_that_of_its_ops(op, steps, peephole):
+    inputs = [X, C, H, W, *(peephole * p for p in PEEPHOLES), B]
+    attrs = {"forget_bias": 0.5} if op == "BlockLSTM" else {}
+
+    def layer(*tensors):
+        kind = raw.find(op)
+        gates = kind(
+            np.int64(steps), *tensors, cell_clip=-1.0, use_peephole=bool(peephole), **attrs
+        )
+        return gates[6][:steps]
+
+    def composed(*tensors):
+        order = "icfo" if op == "BlockLSTM" else "ifco"
+        return _composed(steps, *tensors, order, attrs.get("forget_bias", 0.0))
+
+    pairs = zip(_gradients(layer, inputs), _gradients(composed, inputs), strict=True)
+    for number, (got, expected) in enumerate(pairs):
+        if peephole or number not in (4, 5, 6):
+            np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+        else:
+            assert not np.any(got)
