@@ -17,24 +17,19 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.array.passing import check_same
 from intaglio.ops.families import unbroadcast
 
-# Arrays of so many elements, in rows of so many, are searched as one vector, and each row's
-# coordinates are repeated.
-MIN_SIZE_BY_ROWS, MIN_ROW = 1 << 12, 8
+# The elements from which on indices are divided, where NumPy counts its way through all coordinates.
+MIN_DIVIDED = 1 << 12
 
 
 def _coordinates(condition: np.ndarray) -> np.ndarray:
-    """`np.argwhere`, which computes the coordinates of every element in order."""
-    if condition.ndim == 1:
-        return np.flatnonzero(condition)[:, None]
-    *outer, width = condition.shape
+    """`np.argwhere`, by division of the indices of what is true."""
     found = np.flatnonzero(condition)
-    starts = np.arange(0, condition.size + 1, width)
-    counts = np.diff(np.searchsorted(found, starts))
     result = np.empty((len(found), condition.ndim), np.int64)
-    np.subtract(found, np.repeat(starts[:-1], counts), out=result[:, -1])
-    for d, length in enumerate(outer):
-        along = np.arange(length).reshape(-1, *[1] * (len(outer) - 1 - d))
-        result[:, d] = np.repeat(np.broadcast_to(along, outer).reshape(-1), counts)
+    for d in range(condition.ndim - 1, 0, -1):
+        outer = found // condition.shape[d]
+        np.subtract(found, outer * condition.shape[d], out=result[:, d])
+        found = outer
+    result[:, 0] = found
     return result
 
 
@@ -61,9 +56,7 @@ class Where(Op):
             )
         if condition.dtype.kind == "V":
             condition = condition != 0
-        if condition.size >= MIN_SIZE_BY_ROWS and condition.shape[-1] >= MIN_ROW:
-            return _coordinates(condition)
-        return np.argwhere(condition)
+        return (np.argwhere if condition.size < MIN_DIVIDED else _coordinates)(condition)
 
 
 @op
