@@ -60,6 +60,7 @@ KINDS = {
     "loops": Kind("restricted_python:loops"),
     "mean": Kind("selection:pooled_windows", ("mean",)),
     "mean gradient": Kind("selection:pooled_windows", ("mean_gradient",)),
+    "exact reduction": Kind("reductions:reduction_of"),
     "reduction": Kind("reductions:reduction_of", (FLOAT,)),
     "double reduction": Kind("reductions:reduction_of", (DOUBLE,)),
     "resampling": Kind("resampling:resampling"),

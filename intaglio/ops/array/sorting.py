@@ -10,10 +10,11 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import ALL, INDEX, REAL, DType, bool_, int16, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
-from intaglio.opdef import raw
+from intaglio.opdef import raw, short_floats
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.families import check_rank, constant, shape_of
+from intaglio.ops.math.exact_reduction import first_of_slices
 
 # Of rows that are longer, the index does not fit beside a key of 32 bits.
 MAX_PACKED_ROW = 1 << 32
@@ -131,6 +132,8 @@ def _first_of_rows(x: Any, k: int) -> np.ndarray:
     return np.take_along_axis(among, order, -1)[..., :k]
 
 
+# Rows of so few elements, of so many together, are searched as columns.
+MAX_COLUMN, MIN_COLUMNS_ELEMENTS = 16, 1 << 13
 # Selection by repeated argmin: the maximum k, the minimum number of elements of a row for each selected
 # one, and the minimum number of elements of the array.
 MAX_SELECTED, MIN_ELEMENTS_PER_SELECTED, MIN_SELECTION_ELEMENTS = 64, 32, 256
@@ -165,9 +168,23 @@ def _suits_repeated_argmin(x: Any, k: int) -> bool:
     return few and row <= SELECTION_BLOCK_ELEMENTS and x.size >= MIN_SELECTION_ELEMENTS
 
 
+def _first_of_columns(x: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The largest element of each row, and its position, for rows of few elements as columns: NumPy starts a
+    loop for each row. There is no NaN."""
+    rows = x.reshape(-1, x.shape[-1])
+    order, _ = first_of_slices(np.ascontiguousarray(rows.T), lowest=False)
+    shape = *x.shape[:-1], 1
+    return rows[np.arange(len(rows)), order].reshape(shape), order.reshape(shape)
+
+
 def largest(x: Any, k: int) -> tuple[np.ndarray, np.ndarray]:
     """The k largest elements of each row, from large to small, and their positions."""
+    if short_floats.is_short(x.dtype):  # NumPy compares these one by one
+        _, order = largest(short_floats.widened(x), k)
+        return np.take_along_axis(x, order, -1), order
     if k == 1 and x.shape[-1] and not (x.dtype.kind in "fV" and np.isnan(x).any()):
+        if x.size >= MIN_COLUMNS_ELEMENTS and x.shape[-1] <= MAX_COLUMN and x.dtype.kind in "iuf":
+            return _first_of_columns(x)
         order = np.argmax(x, axis=-1)[..., None]
         return np.take_along_axis(x, order, -1), order
     order = _by_repeated_argmin(x, k) if _suits_repeated_argmin(x, k) else None

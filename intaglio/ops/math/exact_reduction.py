@@ -16,11 +16,14 @@ from typing import Any
 import numpy as np
 
 from intaglio.opdef import short_floats
+from intaglio.opdef.machine_code import exact_kernel
 
 # Axes up to this length are short, and rows of so many elements are long enough.
 SHORT, ROW = 16, 256
 # NumPy reduces fewer elements as quickly.
 MIN_ELEMENTS = 1 << 11
+# From so many on, extremes are machine code.
+MIN_COMPILED_ELEMENTS = 1 << 14
 # Rows up to this length are transposed, and rows of columns up to `SHORT` if there are so many.
 TRANSPOSED_ROW, MIN_OUTER = 64, 4
 _EXTREMES = (np.maximum, np.minimum)
@@ -31,6 +34,10 @@ def exact_reduce(ufunc: Any, x: Any, axes: tuple[int, ...], keep_dims: bool, dty
 
     An extreme of zeros of both signs is 0 if it is a maximum and -0 if it is a minimum, whatever their order.
     """
+    if ufunc in _EXTREMES and x.dtype == dtype:
+        found = _by_kernel(ufunc, x, axes, keep_dims)
+        if found is not None:
+            return found
     if ufunc not in _EXTREMES or dtype.kind in "iu":
         return _in_long_loops(ufunc, x, axes, keep_dims, dtype)
     wide = short_floats.widened(x) if x.dtype == dtype and short_floats.is_short(dtype) else x
@@ -42,6 +49,19 @@ def exact_reduce(ufunc: Any, x: Any, axes: tuple[int, ...], keep_dims: bool, dty
 
     found = with_signs(found, of_bits)
     return found if wide is x else found.astype(dtype)
+
+
+def _by_kernel(ufunc: Any, x: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
+    """The extremes of a large array by machine code with the same bits; None without it, and for short rows."""
+    if x.size < MIN_COMPILED_ELEMENTS or not x.flags.c_contiguous:
+        return None
+    if all([x.shape[a] == 1 for a in axes]) or (x.ndim - 1 in axes and x.shape[-1] <= SHORT):
+        return None
+    how = "maximum" if ufunc is np.maximum else "minimum"
+    run = exact_kernel(
+        "exact reduction", x.size, x.dtype, how, x.shape, axes, keep_dims, quick=True
+    )
+    return None if run is None else run(x)
 
 
 def as_integers(x: Any) -> Any:
@@ -118,3 +138,17 @@ def slices_combined(ufunc: Any, x: Any) -> Any:
     for column in range(2, x.shape[1]):
         ufunc(found, x[:, column], out=found)
     return found
+
+
+def first_of_slices(slices: Any, lowest: bool) -> tuple[np.ndarray, np.ndarray]:
+    """For each element of a few slices of numbers the index of the first slice with the extreme, int64, and the
+    extreme; that is NaN where one is, and the index any."""
+    is_better, extreme = (np.less, np.minimum) if lowest else (np.greater, np.maximum)
+    best = np.array(slices[0], order="C")
+    found = np.zeros(best.shape, np.uint8)
+    for index, other in enumerate(slices[1:], 1):
+        better = is_better(other, best).view(np.uint8)
+        np.multiply(better, np.uint8(index), out=better)
+        np.maximum(found, better, out=found)
+        extreme(best, other, out=best)
+    return found.astype(np.int64), best

@@ -42,7 +42,7 @@ from intaglio.ops.families import (
     truncated_quotient,
 )
 from intaglio.ops.math import chunked_sums, summation
-from intaglio.ops.math.exact_reduction import exact_reduce
+from intaglio.ops.math.exact_reduction import SHORT, exact_reduce
 
 # Products that are computed side by side along a row.
 LANES = 64
@@ -291,7 +291,8 @@ class Prod(Reduction):
             return np.asarray(self.kernel(wide, axis, keep_dims)).astype(dtype)[()]
         if dtype.kind in "iu":
             return exact_reduce(np.multiply, input, axes, keep_dims, dtype)
-        found = by_kernel("product", input, axes, keep_dims)
+        short = input.ndim - 1 in axes and input.shape[-1] <= SHORT
+        found = None if short else by_kernel("product", input, axes, keep_dims)
         if found is not None:
             return found
         if axes == (input.ndim - 1,) and input.shape[-1] > 4 * LANES:

@@ -27,11 +27,12 @@ from intaglio.opdef import raw, short_floats
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
 from intaglio.ops.families import check_rank, constant, spec_of
+from intaglio.ops.math.exact_reduction import first_of_slices
 from intaglio.ops.math.recurrence import doublings, ending, following, recurrence
 from intaglio.ops.math.reduction import ORDERED, numbers_in
 
-# The elements of a short axis.
-MAX_SHORT_AXIS = 8
+# The elements of a short axis, of large arrays and of small ones.
+MAX_SHORT_AXIS, MIN_LARGE, MAX_SHORTEST_AXIS = 16, 1 << 13, 4
 FLOATS = (bfloat16, float16, float32, float64)
 
 
@@ -188,14 +189,7 @@ def _first_along(x: Any, along: int, lowest: bool) -> tuple[Any, Any]:
 
 def _first_along_short_axis(x: Any, along: int, lowest: bool) -> tuple[Any, Any]:
     """The same, slice by slice: NumPy makes the axis the last one and looks at rows of few elements."""
-    is_better = np.less if lowest else np.greater
-    slices = np.moveaxis(x, along, 0)
-    best, found = slices[0].copy(), np.zeros(slices.shape[1:], np.int64)
-    for index, other in enumerate(slices[1:], 1):
-        better = is_better(other, best)
-        np.copyto(found, index, where=better)
-        np.copyto(best, other, where=better)
-    return found, best
+    return first_of_slices(np.moveaxis(x, along, 0), lowest)
 
 
 def index_along(x: Any, dimension: Any, output_type: DType, lowest: bool) -> Any:
@@ -213,7 +207,8 @@ def index_along(x: Any, dimension: Any, output_type: DType, lowest: bool) -> Any
     if not x.shape[along]:
         raise invalid_argument(f"Reduction axis {along} is empty in shape {brackets(x.shape)}")
     x = short_floats.widened(x)
-    if x.shape[along] <= MAX_SHORT_AXIS and along < rank - 1 and x.dtype.kind in "iuf":
+    short = x.shape[along] <= (MAX_SHORT_AXIS if x.size >= MIN_LARGE else MAX_SHORTEST_AXIS)
+    if short and along < rank - 1 and x.dtype.kind in "iuf":
         find = _first_along_short_axis
     else:
         find = _first_along
