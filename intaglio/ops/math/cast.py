@@ -73,6 +73,7 @@ class Cast(Op):
             bits = np.asarray(x).view(np.uint32) >> np.uint32(16)
             return bits.astype(np.uint16).view(wanted)
         if wanted == np.bool_:
+            x = short_floats.widened(x)
             return np.not_equal(x, x.dtype.type(0))
         return x.astype(wanted)
 
@@ -97,7 +98,7 @@ def _short_cast(x: Any, to: DType, truncates: bool) -> Any:
 def to_integers(x: Any, wanted: Any) -> Any:
     """Floating numbers as integers; what does not fit becomes what x86 makes of it."""
     if x.dtype.itemsize < 4:
-        x = x.astype(np.float32)
+        x = short_floats.widened(x) if x.dtype.itemsize == 2 else x.astype(np.float32)
     if wanted.itemsize < 4:
         return _converted(x, np.dtype(np.int32)).astype(wanted)
     return _converted(x, wanted)

@@ -12,7 +12,7 @@ from intaglio.base.dtypes import INDEX, NUMERIC, DType, int16, int32, int64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.limits import check_allocated
 from intaglio.base.shapes import brackets
-from intaglio.opdef import machine_code, raw
+from intaglio.opdef import machine_code, raw, short_floats
 from intaglio.opdef.machine_code import exact_kernel
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec, number
@@ -53,7 +53,7 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
     """The rows of each segment put together by a ufunc; `empty` where there are none."""
     dtype = data.dtype
     wide = data.dtype.itemsize == 2 and data.dtype.kind not in "iu"
-    values = data.astype(np.float32) if wide else data
+    values = short_floats.widened(data) if wide else data
     rows = values.reshape((ids.size, *data.shape[ids.ndim :]))
     flat = ids.reshape(-1)
     if flat.min(initial=0) < 0:
@@ -64,7 +64,7 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
     run = _compiled(ufunc, rows, wide_rows) if many else None
     if run is not None:
         parts = run(rows, None, flat, count, empty)
-        return _begun(parts, ufunc, start).astype(dtype, copy=False)
+        return short_floats.rounded(_begun(parts, ufunc, start), dtype)
     shape = count, *rows.shape[1:]
     if type(start) is int and start == 0:
         result = np.zeros(shape, values.dtype)
@@ -90,7 +90,7 @@ def gathered(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
         seen = np.zeros(count, bool)
         seen[flat] = True
         result[~seen] = empty
-    return result.astype(dtype) if wide else result
+    return short_floats.rounded(result, dtype) if wide else result
 
 
 def _begun(parts: Any, ufunc: Any, start: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,9 @@ class AddN(Op):
         _same_shape("AddN", inputs)
         if len(inputs) == 1:
             return first
+        add = raw.AddV2.by_dtype.get(first.dtype)
+        if add is not None:  # of 16-bit floats, which NumPy adds one by one
+            return functools.reduce(add, inputs)
         total = np.add(first, inputs[1])
         for item in inputs[2:]:
             total += item  # an array of its own
