@@ -31,9 +31,9 @@ MIN_LOOP_WORK = 1 << 14
 WORK_PER_PASSES = 2
 # for one of 16-bit floats, which it computes one by one,
 WORK_PER_SHORT = 4
-# for a function such as exp, and for one of several polynomials.
+# for a function such as exp, and for one of several polynomials or series.
 WORK_PER_FUNCTION = 32
-WORK_PER_POLYNOMIALS = 64
+WORK_PER_POLYNOMIALS = 512
 
 # The elements from which on such loops are large.
 MIN_ELEMENTS = MIN_LOOP_WORK // WORK_PER_PASSES

@@ -14,6 +14,7 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.opdef import raw
+from intaglio.opdef.machine_code import WORK_PER_POLYNOMIALS
 from intaglio.opdef.op import op
 from intaglio.opdef.scalar import in_blocks
 from intaglio.opdef.spec import Spec
@@ -25,10 +26,9 @@ FLOATS = (bfloat16, float16, float32, float64)
 ASYMPTOTIC_FROM = 8
 EPS = 2.0**-56
 # The elements up to which Python's function is faster than NumPy's passes.
-MAX_NUMBERS = 1024
-# What NumPy takes for an element of the logarithm of the gamma function or its derivative, and of the zeta
-# function, in multiplications.
-WORK_PER_GAMMA, WORK_PER_ZETA = 256, 512
+MAX_NUMBERS = 512
+# What NumPy takes for an element of the zeta function, in multiplications.
+WORK_PER_ZETA = 512
 # The most terms of the zeta function that are summed directly.
 SUMMED_TERMS = 64
 # Bernoulli numbers B2, B4, ...
@@ -291,7 +291,7 @@ class Lgamma(CompiledUnary, Unary):
     """log(|gamma(x)|)."""
 
     T = FLOATS
-    work_per_element = WORK_PER_GAMMA
+    work_per_element = WORK_PER_POLYNOMIALS
     numpy_kernel = staticmethod(_lgamma_kernel)
 
     def scalar(self, s, x):
@@ -306,7 +306,7 @@ class Digamma(CompiledUnary, Unary):
     """The derivative of Lgamma."""
 
     T = FLOATS
-    work_per_element = WORK_PER_GAMMA
+    work_per_element = WORK_PER_POLYNOMIALS
     numpy_kernel = staticmethod(in_blocks(_rounded_digamma))
 
     def scalar(self, s, x):
