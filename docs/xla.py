@@ -58,9 +58,10 @@ float32 have the precision of the device there, TensorFloat-32, as TensorFlow's 
 
 Assertions, `tf.debugging.check_numerics` and exceptions that a traced function raises are values of the program, which
 the host looks at when it is done: the error is the interpreter's, no variable has what was to be written after it, and a
-loop ends with it. So a program with assertions is waited for. Other data are not checked: an index that is out of range is
-clamped, on accelerators a gather gives 0 for it, as TensorFlow's do, and an update is left out; a division of
-integers by 0 gives no error. A float cast to an
+loop ends with it. So a program with assertions is waited for. Other data are not checked: a gather clamps an index that
+is out of range, on accelerators it gives 0 for it, as TensorFlow's do, and an update is left out; a division of
+integers by 0 gives no error. On the host an index of a gather or scatter that is known when the program is compiled, such as a
+constant, is checked then: the error is the interpreter's. A float cast to an
 integer that its dtype does not have becomes the nearest one, and NaN 0, as by TensorFlow's XLA; the host wraps around.
 
 """

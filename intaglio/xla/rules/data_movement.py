@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -80,16 +81,33 @@ def _range(start, limit, delta) -> Any:
 @xla(raw.GatherV2)
 def _gather(params, indices, axis, batch_dims) -> Any:
     where = int(known(axis, "the axis of a gather")) % max(params.ndim, 1)
-    if batch_dims:
-        raise Untraceable("a gather of batches")
-    return _taken(jnp.asarray(params), indices, where)
+    return _taken_in_step(jnp.asarray(params), indices, where, batch_dims)
 
 
 @xla(raw.ResourceGather)
 def _gather_of_variable(resource, indices, batch_dims, evaluator) -> Any:
-    if batch_dims or not hasattr(resource, "key"):
-        raise Untraceable("a gather of batches, or of what is no variable")
-    return _taken(evaluator.state.read(resource.key), indices, 0)
+    if not hasattr(resource, "key"):
+        raise Untraceable("a gather of what is no variable")
+    batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
+    return _taken_in_step(evaluator.state.read(resource.key), indices, batch, batch)
+
+
+def _taken_in_step(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
+    """The slices along an axis, of which the first dimensions go in step with those of the indices."""
+    _check_known(indices, params.shape[axis])
+    batch = batch_dims + indices.ndim if batch_dims < 0 else batch_dims
+    take = functools.partial(_taken, axis=axis - batch)
+    for _ in range(batch):
+        take = jax.vmap(take)
+    return take(params, jnp.asarray(indices) if batch else indices)
+
+
+def _check_known(indices: Any, sizes: Any) -> None:
+    """Raises Untraceable for an index out of range that is known: the host raises the error."""
+    if is_traced(indices) or not target.is_host():
+        return
+    if np.any((indices < 0) | (indices >= sizes)):
+        raise Untraceable("an index is out of range")
 
 
 def _taken(params: Any, indices: Any, axis: int) -> Any:
@@ -303,6 +321,7 @@ def _scatter(indices, updates, shape) -> Any:
 
 def _scattered(array: Any, indices: Any, updates: Any, how: str) -> Any:
     """Rows of coordinates out of range are left out."""
+    _check_known(indices, np.asarray(array.shape[: indices.shape[-1]]))
     index = jnp.asarray(indices)
     index = jnp.where(index < 0, np.iinfo(index.dtype).max, index)
     positions = tuple([index[..., i] for i in range(index.shape[-1])])
