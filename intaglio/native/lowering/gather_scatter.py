@@ -278,10 +278,15 @@ STEPS = {
     "add": lambda s, old, new: s.add(old, new),
     "sub": lambda s, old, new: s.sub(old, new),
     "mul": lambda s, old, new: s.mul(old, new),
-    "max": lambda s, old, new: s.greatest(old, new),
-    "min": lambda s, old, new: s.least(old, new),
+    # NaN replaces nothing and is not replaced, as in TensorFlow.
+    "max": lambda s, old, new: s.select(s.lt(old, new), new, old),
+    "min": lambda s, old, new: s.select(s.lt(new, old), new, old),
     "div": lambda s, old, new: s.div(old, new),
+    # Those of segments, which do not depend on the order and have NaN.
+    "greatest": lambda s, old, new: s.greatest(old, new),
+    "least": lambda s, old, new: s.least(old, new),
 }
+OF_SEGMENTS = {"max": "greatest", "min": "least"}
 
 
 @lowering(
@@ -400,6 +405,7 @@ def segments(w: FunctionLowering, node: Node, inputs: list[Any]) -> list[ArrayOp
             (0,) * len(result.shape),
             None,
         )
+    step = OF_SEGMENTS.get(step, step)
     _write_rows(w, step, result, rows, data, pointer, drops=True)
     return [result]
 

@@ -16,7 +16,6 @@ from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.gathering import out_of_bounds
 from intaglio.ops.families import shape_of
-from intaglio.ops.math.exact_reduction import as_integers, with_signs
 from intaglio.ops.restricted import run_loops
 from intaglio.ops.shape_inputs import dims_of
 
@@ -180,24 +179,34 @@ def _carry_out(kind: str, flat: Any, indices: Any, rows: Any) -> None:
     elif kind == "sub":
         add_rows(flat, indices, -rows)
     else:
-        _extremes_at(np.minimum if kind == "min" else np.maximum, flat, indices, rows)
+        extremes_at(np.fmin if kind == "min" else np.fmax, flat, indices, rows)
 
 
-def _extremes_at(ufunc: Any, flat: Any, indices: Any, rows: Any) -> None:
-    """`ufunc.at`; of zeros of both signs the maximum is 0 and the minimum -0, whatever their order."""
+def extremes_at(ufunc: Any, flat: Any, indices: Any, rows: Any) -> None:
+    """Replaces elements by greater (`np.fmax`) or less (`np.fmin`) updates, one row after the other.
+
+    As in TensorFlow NaN replaces nothing and is not replaced, nor is a zero by one of the other sign.
+    """
     if flat.dtype.kind in "iu":
         ufunc.at(flat, indices, rows)
         return
     before = flat[indices]
     ufunc.at(flat, indices, rows)
+    missing = np.isnan(before)
+    if missing.any():
+        _put(flat, indices, before, missing)
+    zero = flat[indices] == 0
+    if zero.any():  # the first zero, with its sign: what is put last stays
+        _put(flat, indices[::-1], rows[::-1], (zero & (rows == 0))[::-1])
+        _put(flat, indices, before, zero & (before == 0))
 
-    def of_bits() -> Any:
-        bits = as_integers(flat).copy()
-        bits[indices] = as_integers(before)
-        ufunc.at(bits, indices, as_integers(np.asarray(rows, flat.dtype)))
-        return bits[indices]
 
-    flat[indices] = with_signs(flat[indices], of_bits)
+def _put(flat: Any, indices: Any, rows: Any, where: Any) -> None:
+    """Assigns the chosen elements of rows, one row after the other."""
+    width = math.prod(flat.shape[1:])
+    elements = indices.astype(np.intp)[:, None] * width + np.arange(width)
+    chosen = where.reshape(elements.shape)
+    flat[np.unravel_index(elements[chosen], flat.shape)] = rows.reshape(elements.shape)[chosen]
 
 
 @op

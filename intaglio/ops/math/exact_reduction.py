@@ -72,13 +72,12 @@ def as_integers(x: Any) -> Any:
 def with_signs(found: Any, of_bits: Callable[[], Any]) -> Any:
     """Extremes of floats, with the signs that zeros have whatever the order of the floats.
 
-    `of_bits` computes the same extremes of the floats' bits as integers. Where an extreme is zero, all of its
-    floats are on one side of zero, and there the order of the integers is that of the floats, with -0 below 0.
+    `of_bits` computes the same extremes of the floats' bits as integers, whose signs are those of the results: if all
+    floats are on one side of zero, the order of the integers there is that of the floats, with -0 below 0.
     """
     if found.all() if found.ndim else found != 0:
         return found
-    zero = found.dtype.type(0)
-    return np.where(found == zero, np.where(of_bits() < 0, -zero, zero), found)[()]
+    return np.copysign(found, of_bits().view(found.dtype))
 
 
 def _in_long_loops(ufunc: Any, x: Any, axes: tuple[int, ...], keep_dims: bool, dtype: Any) -> Any:

@@ -44,7 +44,7 @@ def extremes(data: Any, ids: Any, count: int, ufunc: Any, empty: Any, start: Any
         bits = as_integers(data)
         limits = np.iinfo(bits.dtype)
         last = limits.min if ufunc is np.maximum else limits.max
-        return gathered(bits, ids, count, ufunc, 0, last)
+        return gathered(bits, ids, count, ufunc, -1 if empty < 0 else 0, last)
 
     return with_signs(found, of_bits)
 

@@ -18,7 +18,7 @@ from intaglio.opdef import convert, raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
 from intaglio.ops.array.gathering import check_indices, gather_gradient, row_slices
-from intaglio.ops.array.scattering import add_rows, scatter
+from intaglio.ops.array.scattering import add_rows, extremes_at, scatter
 from intaglio.ops.array.slicing import MASKS, Masks, numpy_index, taken
 
 
@@ -472,7 +472,7 @@ class ResourceScatterMin(ResourceScatter):
     combines = "min"
 
     def change(self, array: Any, indices: Any, rows: Any) -> None:
-        np.minimum.at(array, indices, rows)
+        extremes_at(np.fmin, array, indices, rows)
 
 
 @op
@@ -482,7 +482,7 @@ class ResourceScatterMax(ResourceScatter):
     combines = "max"
 
     def change(self, array: Any, indices: Any, rows: Any) -> None:
-        np.maximum.at(array, indices, rows)
+        extremes_at(np.fmax, array, indices, rows)
 
 
 @op
