@@ -304,7 +304,7 @@ class SegmentProd(Segments):
 
     def kernel(self, data, segment_ids):
         count = sorted_ids(data, segment_ids)
-        return extremes(data, segment_ids, count, np.multiply, 1, 1)
+        return gathered(data, segment_ids, count, np.multiply, 1, 1)
 
     def gradient(self, doutput, data, segment_ids) -> Any:
         taken = raw.GatherV2(doutput, segment_ids, 0)
@@ -450,7 +450,7 @@ class UnsortedSegmentProd(UnsortedSegments):
 
     def kernel(self, data, segment_ids, num_segments):
         count = checked_ids(data, segment_ids, num_segments)
-        return extremes(data, segment_ids, count, np.multiply, 1, 1)
+        return gathered(data, segment_ids, count, np.multiply, 1, 1)
 
     def gradient(self, doutput, data, segment_ids) -> Any:
         taken, _, _ = _gathered_or_zeros(doutput, segment_ids)

@@ -114,3 +114,18 @@ def test_pooling_returns_the_first_of_equal_numbers(dtype: str) -> None:
         found = run(x)
         np.testing.assert_array_equal(np.asarray(tf.cast(found, tf.float64)), want)
         np.testing.assert_array_equal(_signs(found), np.signbit(want))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_products_of_segments_have_the_signs_of_products(dtype: str) -> None:
+    x = tf.cast(tf.constant([-0.0, 2.0, 0.0, -1.0, 0.0, 0.0, -3.0, 5.0]), dtype)
+    numbers = tf.constant([0, 0, 1, 1, 2, 2, 3, 3])
+
+    def f(x: Any) -> Any:
+        unsorted = tf.math.unsorted_segment_prod(x, numbers, 4)
+        return tf.math.segment_prod(x, numbers), unsorted
+
+    for run in (f, *[tf.function(f, **mode) for mode in MODES]):
+        for found in run(x):
+            assert np.asarray(tf.cast(found, tf.float64)).tolist() == [0, 0, 0, -15]
+            assert _signs(found).tolist() == [True, True, False, True]
