@@ -60,3 +60,42 @@ def test_moments_are_those_of_the_distribution():
         weights /= weights.sum()
         assert abs(numbers.mean() - (weights * x).sum()) < 0.01
         assert abs((numbers**2).mean() - (weights * x * x).sum()) < 0.03
+
+
+def test_the_gradient_is_that_of_tensorflow():
+    """TensorFlow 2.21 was asked: the mean moves a sample, the deviation stretches it, and the bounds
+    move it along the quantile."""
+    parameters = [
+        tf.constant(values, tf.float64)
+        for values in (
+            [0.3, 1.0, -2.0, 0.5],
+            [1.5, 0.7, 2.0, 0.4],
+            [-1.0, 0.2, -3.0, -9.0],
+            [2.0, 3.0, 1.0, 9.0],
+        )
+    ]
+    with tf.GradientTape() as tape:
+        tape.watch(parameters)
+        drawn = tf.random.stateless_parameterized_truncated_normal([3, 4], [1, 2], *parameters)
+    expected = (
+        [3.0, 3.0, 3.0, 3.0],
+        [1.15008, 0.28247, 1.78643, 0.0049],
+        [0.73291, 0.92708, 1.28204, 0.0],
+        [1.17592, 0.02657, 1.23643, 0.0],
+    )
+    for got, wanted in zip(tape.gradient(drawn, parameters), expected, strict=True):
+        np.testing.assert_allclose(got, wanted, atol=6e-6)
+
+
+@pytest.mark.parametrize("bounds", [(4.0, np.inf), (-np.inf, -4.0), (7.0, 7.5), (-1.0, 1.0)])
+def test_a_sample_moves_with_its_bounds(bounds):
+    """Where both bounds move by the same, a sample of an exponential tail moves by nearly as much."""
+    low, high = (tf.constant(value) for value in bounds)
+    with tf.GradientTape() as tape:
+        tape.watch([low, high])
+        drawn = tf.random.stateless_parameterized_truncated_normal([5], [3, 4], 0.0, 1.0, low, high)
+    slopes = tape.gradient(drawn, [low, high])
+    assert np.isfinite(slopes).all()
+    assert 0 <= slopes[0] <= 5.0 * 1.0001
+    assert 0 <= slopes[1] <= 5.0 * 1.0001
+    assert slopes[0] + slopes[1] > 1

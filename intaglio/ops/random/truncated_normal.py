@@ -19,8 +19,10 @@ import numpy as np
 from intaglio.base import shapes
 from intaglio.base.dtypes import FLOATING, INDEX, float16, float32, float64
 from intaglio.base.errors import InternalError, ShapeError, invalid_argument
+from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
 from intaglio.opdef.spec import Spec
+from intaglio.ops.families import constant, spec_of, unbroadcast
 from intaglio.ops.random import philox
 from intaglio.ops.random.philox import Stream
 from intaglio.ops.random.stateful import SAMPLED_BYTES, drawn_shape
@@ -250,7 +252,6 @@ class StatelessParameterizedTruncatedNormal(Op):
         "shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype,"
         " maxvals: dtype -> output: dtype"
     )
-    differentiable = False
     S = INDEX
     Tseed = INDEX
     dtype = (float16, float32, float64)
@@ -269,6 +270,37 @@ class StatelessParameterizedTruncatedNormal(Op):
         rows = np.stack(parameters, -1).reshape(-1, 4)
         each = (shapes.count(dims) or 0) // (len(rows) or 1)
         return truncated(seeded(seed), rows, each, means.dtype).T.reshape(dims)
+
+    def gradient(self, means, stddevs, minvals, maxvals, output, doutput) -> Any:
+        """By implicit differentiation of each sample in the bounds; mean and deviation move and
+        stretch it, as if the bounds moved with them: so TensorFlow does."""
+
+        def standard(values: Any) -> Any:
+            return raw.RealDiv(raw.Sub(values, means), stddevs)
+
+        z, low, high = standard(output), standard(minvals), standard(maxvals)
+        whole = _between(low, high)
+        by_low = raw.Mul(raw.RealDiv(_between(z, high), whole), _density_ratio(low, z))
+        by_high = raw.Mul(raw.RealDiv(_between(low, z), whole), _density_ratio(high, z))
+        slopes = (raw.OnesLike(output), z, by_low, by_high)
+        parts = [raw.Mul(doutput, slope) for slope in slopes]
+        pairs = zip(parts, (means, stddevs, minvals, maxvals), strict=True)
+        return None, None, *(unbroadcast(part, spec_of(p), spec_of(part)) for part, p in pairs)
+
+
+def _between(low: Any, high: Any) -> Any:
+    """The probability of a normal number between two; of the tail that does not cancel."""
+    root = constant(math.sqrt(0.5), low)
+    right = raw.Sub(raw.Erfc(raw.Mul(low, root)), raw.Erfc(raw.Mul(high, root)))
+    root = constant(-math.sqrt(0.5), low)
+    left = raw.Sub(raw.Erfc(raw.Mul(high, root)), raw.Erfc(raw.Mul(low, root)))
+    return raw.SelectV2(raw.Greater(low, constant(0, low)), right, left)
+
+
+def _density_ratio(bound: Any, z: Any) -> Any:
+    """The normal density at a bound divided by that at a sample."""
+    exponent = raw.Mul(raw.Sub(raw.Square(z), raw.Square(bound)), constant(0.5, z))
+    return raw.Exp(exponent)
 
 
 @op

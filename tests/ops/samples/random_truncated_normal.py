@@ -20,6 +20,7 @@ BOUNDS = (
     (-9.0, -4.0),
     (4.0, 4.125),
 )
+IMPLICIT = "samples are differentiated at the same quantile: tests/ops/test_truncated_normal.py"
 LOW, HIGH = [low for low, _ in BOUNDS], [high for _, high in BOUNDS]
 
 for low, high in BOUNDS:
@@ -33,6 +34,7 @@ for low, high in BOUNDS:
         minvals=of(low),
         maxvals=of(high),
         ulp=8,
+        grad=IMPLICIT,
     )
 for floats, ulp in ((["float16"], 8), (["float32", "float64"], 256)):  # sums near zero
     each(
@@ -45,6 +47,7 @@ for floats, ulp in ((["float16"], 8), (["float32", "float64"], 256)):  # sums ne
         minvals=of(LOW),
         maxvals=of(HIGH),
         ulp=ulp,
+        grad=IMPLICIT,
     )
 each(
     FLOATS,
@@ -55,6 +58,7 @@ each(
     stddevs=of(1),
     minvals=of(-1),
     maxvals=of(1),
+    grad=IMPLICIT,
 )
 for shape, means, low, high, error in (
     ([2], [0.0, 1.0, 2.0], -1.0, 1.0, "must end with"),
