@@ -184,7 +184,7 @@ def _with_separators(parameters: Sequence[Parameter]) -> list[str]:
     """The parameters as text, `/` and `*` where Python writes them."""
     shown: list[str] = []
     starred = False
-    for p, after in zip(parameters, [*parameters[1:], None], strict=True):
+    for p, after in zip(parameters, [*parameters, None][1:], strict=True):
         if p.kind is KEYWORD_ONLY and not starred:
             shown.append("*")
         starred = starred or p.kind in (KEYWORD_ONLY, VAR_POSITIONAL)

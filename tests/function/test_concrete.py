@@ -206,3 +206,11 @@ def test_other_tensors_can_replace_captures():
     assert [float(outer(two)) for _ in range(3)] == [10.0] * 3
     with pytest.raises(ValueError, match="captures 1 tensors, got 0"):
         concrete.set_external_captures([])
+
+
+def test_a_function_without_parameters_is_printed():
+    concrete = tf.function(lambda: tf.constant(1)).get_concrete_function()
+    shown = re.sub("0x[0-9A-F]+", "0x", repr(concrete))
+    assert shown == (
+        "<ConcreteFunction () -> TensorSpec(shape=(), dtype=tf.int32, name=None) at 0x>"
+    )
