@@ -295,6 +295,8 @@ class Generator(AutoTrackable):
 
 
 def _state_variable(state: Any) -> Variable:
+    if isinstance(state, Tensor) and state.dtype is not int64:
+        state = raw.Cast(state, DstT=int64)
     return Variable(state, dtype=int64, trainable=False, name="StateVar")
 
 

@@ -189,7 +189,7 @@ def non_max_suppression_padded(
     with door.level().scoped(name or "non_max_suppression_padded"):
         coordinates, values = (to_tensor(boxes, None, "boxes"), to_tensor(scores, None, "scores"))
         if coordinates.dims is not None and len(coordinates.dims) == 2:
-            return raw.NonMaxSuppressionV4(
+            kept, count = raw.NonMaxSuppressionV4(
                 coordinates,
                 values,
                 max_output_size,
@@ -197,6 +197,7 @@ def non_max_suppression_padded(
                 score_threshold,
                 pad_to_max_output_size=pad_to_max_output_size,
             )
+            return kept, count
         if not pad_to_max_output_size:
             raise ValueError(
                 "'pad_to_max_output_size' (value False) must be True for batched input"
