@@ -156,6 +156,10 @@ def _complex() -> Iterator[Callable[[], Any]]:
         yield lambda function=function: function(z)
     yield lambda: z / (z + 1.0)
     yield lambda: tf.signal.fft2d(z)
+    for length in (256, 512, 1024, 2048):  # of most short-time spectra
+        frames = _normal(tf.float32, 256, length)
+        yield lambda x=frames: tf.signal.irfft(tf.signal.rfft(x))
+        yield lambda x=frames: tf.signal.fft(tf.cast(x, tf.complex64))
 
 
 def _declared() -> Iterator[Callable[[], Any]]:
