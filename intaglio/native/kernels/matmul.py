@@ -46,9 +46,10 @@ MAX_MULTIPLICATIONS = 1 << 36
 PARTS_PER_THREAD = 1 << 20
 # The most rows of a group: their part of the left matrix stays in the last-level cache.
 ROWS_PER_GROUP = 2048
-# The most rows or columns that are taken as vectors; what adding the lanes of a sum takes, in
-# multiplications of a vector, and what the transposition of an element takes.
-MAX_VECTORS, ADDING_LANES, TRANSPOSING = 12, 4, 3
+# The most rows or columns that are taken as vectors, of each of which a sum is in a register; what adding
+# the lanes of a sum takes, in multiplications of a vector, and what the transposition of an element takes.
+MAX_VECTORS = 12 if jit.WIDTH == 64 else 8
+ADDING_LANES, TRANSPOSING = 4, 3
 # The dims of the kernel: the parts that threads divide, which are panels of columns times groups of
 # rows; rows, columns, inner dimension; and the strides of the left matrix from row to row and from
 # column to column.

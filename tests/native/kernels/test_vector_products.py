@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from intaglio import tf
-from intaglio.native.kernels import matmul, sequence
+from intaglio.native.kernels import matmul, sequence, vector_products
 
 LENGTHS = st.one_of(st.integers(1, 40), st.integers(41, 1300))
 
@@ -119,6 +119,13 @@ def test_rows_of_a_batch_by_one_matrix_are_one_product():
     assert run is not None
     words = run.steps[0].frame[-5:]
     assert words[:3] == [40, 50, 30]
+
+
+def test_every_number_of_vectors_has_registers():
+    assert matmul.MAX_VECTORS <= vector_products.SUMS
+    for vectors in range(1, matmul.MAX_VECTORS + 1):
+        form = vector_products.along(100, 300, vectors, 0)
+        assert 1 <= form.part * vectors <= vector_products.SUMS
 
 
 def steps(*product):
