@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -86,33 +87,53 @@ def _rounded(
     if not 1 <= bits <= (62 if signed else 63):
         raise invalid_argument(f"num_bits is out of range: {bits} with signed_input_ {int(signed)}")
     kind = x.dtype.type
+    if all([b.__class__ is np.ndarray and not b.ndim for b in (low, high)]):
+        found = _steps_of_numbers(low.tobytes(), high.tobytes(), x.dtype, bits, signed, narrow)
+    else:
+        found = _steps(low, high, x.dtype, bits, signed, narrow)
+    scale, step, least, most = found
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        inside = np.clip(x, least, most) if range_given else x
+        steps = inside * scale
+        whole = np.floor(steps + kind(0.5)) if up else np.rint(steps)
+    return (whole * step).astype(x.dtype)
+
+
+@functools.lru_cache(maxsize=64)
+def _steps_of_numbers(
+    low: bytes, high: bytes, dtype: np.dtype[Any], bits: int, signed: bool, narrow: bool
+) -> tuple[Any, Any, Any, Any]:
+    """`_steps` for the bytes of one range, which programs give again and again."""
+    first, last = np.frombuffer(low, dtype)[0], np.frombuffer(high, dtype)[0]
+    return _steps(first, last, dtype, bits, signed, narrow)
+
+
+def _steps(
+    low: Any, high: Any, dtype: np.dtype[Any], bits: int, signed: bool, narrow: bool
+) -> tuple[Any, Any, Any, Any]:
+    """Numbers for each range: what an element is multiplied by to be a number of steps, the size of a step,
+    and the range that has 0 among its steps."""
+    kind = dtype.type
     last = (1 << bits - signed) - 1
     first = (-(1 << bits - 1) + narrow) if signed else 0
     by_low, by_high = _side(first, low), _side(last, high)
     from_low = by_low < by_high
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         scale = np.where(
-            from_low, first / np.asarray(low, x.dtype), last / np.asarray(high, x.dtype)
-        ).astype(x.dtype)
+            from_low, first / np.asarray(low, dtype), last / np.asarray(high, dtype)
+        ).astype(dtype)
         step = np.where(
             from_low,
-            np.asarray(low, x.dtype) / kind(first or 1),
-            np.asarray(high, x.dtype) / kind(last),
-        ).astype(x.dtype)
+            np.asarray(low, dtype) / kind(first or 1),
+            np.asarray(high, dtype) / kind(last),
+        ).astype(dtype)
         none = ~(
             np.asarray(by_low < np.finfo(np.float32).max) | (by_high < np.finfo(np.float32).max)
         )
         scale, step = np.where(none, kind(0), scale), np.where(none, kind(0), step)
-        inside = x
-        if range_given:
-            inside = np.clip(
-                x,
-                np.where(from_low, low, step * kind(first)),
-                np.where(from_low, step * kind(last), high),
-            )
-        steps = inside * scale
-        whole = np.floor(steps + kind(0.5)) if up else np.rint(steps)
-    return (whole * step).astype(x.dtype)
+        least = np.where(from_low, low, step * kind(first))
+        most = np.where(from_low, step * kind(last), high)
+    return scale, step, least, most
 
 
 class _Rounding(Op):
