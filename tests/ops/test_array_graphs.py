@@ -267,3 +267,16 @@ def test_static_values_of_stacked_values():
         return x
 
     f(tf.zeros([2, 3]))
+
+
+def test_sizes_that_are_known_wrap_as_the_elements_do():
+    """A cast to fewer bits of a vector of which one element is known."""
+
+    @tf.function
+    def f(n):
+        sizes = tf.cast(tf.cast(tf.stack([259, n]), tf.uint8), tf.int32)
+        return tf.fill(sizes, 1.0)
+
+    (result,) = f.get_concrete_function(tf.TensorSpec([], tf.int32)).outputs
+    assert result.shape.as_list() == [3, None]
+    assert f(tf.constant(2)).shape == (3, 2)

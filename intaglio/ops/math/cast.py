@@ -50,7 +50,8 @@ class Cast(Op):
                 return Spec(DstT, x.shape, np.asarray(x.value).astype(DstT.numpy))
             known = x.partial
             if known is not None and any(e is not None for e in known):
-                return of_elements(DstT, known)
+                wrapped = [e if e is None else int(np.asarray(e).astype(DstT.numpy)) for e in known]
+                return of_elements(DstT, wrapped)
         return Spec(DstT, x.shape)
 
     def kernel(self, x, DstT, Truncate):
