@@ -18,6 +18,7 @@ from docs import onnx as page
 from intaglio import tf
 from intaglio.export.onnx.loading.values import ModelError
 from tests.export.onnx import node_tests
+from tests.export.onnx.running import session
 
 PARTS = 48
 WANTED = range(PARTS) if os.environ.get("INTAGLIO_ONNX_SAMPLES") == "all" else range(1)
@@ -184,3 +185,78 @@ def test_functions_of_a_model(tmp_path):
     path.write_bytes(model.SerializeToString())
     np.testing.assert_allclose(intaglio.load_onnx(path)(np.float32([2, 3])), [4, 9])
     assert onnx.load(path).functions
+
+
+@pytest.mark.parametrize("steps", [0, 1, 4])
+def test_outputs_of_loops_and_scans_in_any_place(tmp_path, steps):
+    """Of no iteration there are none; an axis that is not the first one, of a body whose shapes are declared or not."""
+    body = helper.make_graph(
+        [helper.make_node("Mul", ["s", "e"], ["s2"]), helper.make_node("Add", ["s2", "e"], ["o"])],
+        "body",
+        [_floats("s", [2]), _floats("e", [2])],
+        [_floats("s2", [2]), _floats("o", [2])],
+    )
+    scan = helper.make_node(
+        "Scan", ["s0", "x"], ["sf", "ys"], body=body, num_scan_inputs=1, scan_output_axes=[1]
+    )
+    inputs = [_floats("s0", [2]), _floats("x", ["t", 2])]
+    path = _saved(tmp_path, [scan], inputs, [_floats("sf", [2]), _floats("ys", [2, "t"])])
+    x = np.random.default_rng(0).standard_normal((steps, 2)).astype(np.float32)
+    start = np.float32([0.5, -2.0])
+    states = [start]
+    for row in x:
+        states.append(states[-1] * row)
+    wanted = np.stack([s + e for s, e in zip(states[1:], x, strict=True)], 1) if steps else []
+    g = intaglio.load_onnx(path)
+    for f in (g, tf.function(lambda **k: g(**k), jit_compile=True)) if steps else (g,):
+        found = f(s0=start, x=x)
+        np.testing.assert_allclose(found["sf"], states[-1], rtol=1e-6)
+        if steps:
+            np.testing.assert_allclose(found["ys"], wanted, rtol=1e-6)
+    loop = helper.make_graph(
+        [
+            helper.make_node("Identity", ["c"], ["c2"]),
+            helper.make_node("Add", ["s", "s"], ["s2"]),
+            helper.make_node("Identity", ["s2"], ["o"]),
+        ],
+        "body",
+        [
+            helper.make_tensor_value_info("i", TensorProto.INT64, []),
+            helper.make_tensor_value_info("c", TensorProto.BOOL, []),
+            _floats("s", [2]),
+        ],
+        [
+            helper.make_tensor_value_info("c2", TensorProto.BOOL, []),
+            _floats("s2", [2]),
+            _floats("o", [2]),
+        ],
+    )
+    inputs = [helper.make_tensor_value_info("n", TensorProto.INT64, []), _floats("x", [2])]
+    node = helper.make_node("Loop", ["n", "", "x"], ["y", "ys"], body=loop)
+    path = _saved(tmp_path, [node], inputs, [_floats("y", [2]), _floats("ys", [None, 2])])
+    found = intaglio.load_onnx(path)(n=np.array(steps), x=start)
+    np.testing.assert_allclose(found["y"], start * 2.0**steps)
+    assert found["ys"].shape == (steps, 2)
+
+
+def test_an_open_dimension_that_stays_is_resized_around(tmp_path):
+    resize = helper.make_node("Resize", ["x", "", "scales"], ["y"], mode="linear")
+    scales = helper.make_tensor("scales", TensorProto.FLOAT, [4], [1.0, 1.0, 2.0, 1.5])
+    outputs = [_floats("y", ["n", 1, 6, 6])]
+    path = _saved(tmp_path, [resize], [_floats("x", ["n", 1, 3, 4])], outputs, [scales])
+    x = np.random.default_rng(0).standard_normal((2, 1, 3, 4)).astype(np.float32)
+    wanted = session(path).run(None, {"x": x})[0]
+    np.testing.assert_allclose(intaglio.load_onnx(path)(x), wanted, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "int32"])
+def test_buckets_are_exported(tmp_path, dtype):
+    edges = [-1.0, 0.0, 2.0]
+    f = tf.function(lambda x: tf.raw_ops.Bucketize(input=x, boundaries=edges))
+    spec = tf.TensorSpec([None], dtype, name="x")
+    x = np.array([-3, -1, 0, 1, 2, 5], dtype)
+    if x.dtype.kind == "f":
+        x = np.append(x, np.array([np.nan, np.inf, -np.inf], dtype))
+    path = intaglio.export_onnx(f, tmp_path / "m.onnx", args=[spec])
+    found = session(path).run(None, {"x": x})[0]
+    np.testing.assert_array_equal(found, f(x).numpy())

@@ -54,6 +54,20 @@ for _op, _operator in (
     _reduction(_op, _operator)
 
 
+@onnx_rule(raw.Bucketize)
+def _bucketize(builder, input, boundaries) -> Any:
+    """How many boundaries are not above each element, as of NaN all are."""
+    edges = np.asarray(boundaries, np.float32)
+    if not edges.size:
+        raise Unexportable("there are no boundaries")
+    if np.dtype(input.dtype) != np.float32:
+        input, edges = builder.cast(input, np.float64), edges.astype(np.float64)
+    wide = builder.add("Unsqueeze", input, np.array([-1], np.int64))
+    above = builder.add("Less", wide, edges, dtype=BOOL)
+    number = builder.cast(builder.add("Not", above), np.int32)
+    return builder.add("ReduceSum", number, np.array([-1], np.int64), keepdims=0)
+
+
 def _any(builder: Any, input: Operand, axis: Operand, keep: bool) -> Operand:
     """By sums, which are 0 where there are no elements."""
     number = builder.cast(input, np.int32)

@@ -203,7 +203,7 @@ def _arrays(c: Any, declared: Any, inputs: list[Any]) -> list[Any]:
     """What collects the scanned outputs; types that are not declared are those of a first iteration."""
     numbers = [v.type.tensor_type.elem_type for v in declared]
     if all(numbers):
-        return [_array(dtype_of(n)) for n in numbers]
+        return [_array(dtype_of(n), _dims(v.type)) for n, v in zip(numbers, declared, strict=True)]
     first = len(c.attr("body").output) - len(numbers)
     if recording() is None:
         found = c.run("body", inputs)
@@ -212,8 +212,24 @@ def _arrays(c: Any, declared: Any, inputs: list[Any]) -> list[Any]:
     return [_array(element(v)) for v in found[first:]]
 
 
-def _array(kind: Any) -> Any:
-    return TensorArray(kind, size=0, dynamic_size=True, infer_shape=False, clear_after_read=False)
+def _array(kind: Any, sizes: Any = None) -> Any:
+    """An array for elements of this shape, of which a loop without iterations has none."""
+    return TensorArray(
+        kind,
+        size=0,
+        dynamic_size=True,
+        infer_shape=False,
+        clear_after_read=False,
+        element_shape=sizes,
+    )
+
+
+def _dims(declared: Any) -> list[int | None] | None:
+    """The shape that a graph declares for a tensor."""
+    if not declared.tensor_type.HasField("shape"):
+        return None
+    dims_ = declared.tensor_type.shape.dim
+    return [d.dim_value if d.HasField("dim_value") else None for d in dims_]
 
 
 def _open(sizes: Any) -> Any:
@@ -283,8 +299,15 @@ def _rows(x: Any, axis: int, backwards: int) -> Any:
 
 def _moved(x: Any, axis: int) -> Any:
     """The first dimension in another place."""
-    if x.dims is None or not axis % max(rank(x), 1):
+    if not axis:
         return x
+    if x.dims is None:
+        last = raw.Rank(x)
+        place = np.int32(axis) if axis > 0 else raw.AddV2(last, np.int32(axis))
+        behind = raw.AddV2(place, np.int32(1))
+        parts = [raw.Range(np.int32(1), behind, np.int32(1)), np.zeros(1, np.int32)]
+        parts.append(raw.Range(behind, last, np.int32(1)))
+        return raw.Transpose(x, raw.ConcatV2(parts, np.int32(0)))
     order = list(range(1, rank(x)))
     order.insert(axis % rank(x), 0)
     return raw.Transpose(x, np.array(order, np.int32))

@@ -150,25 +150,33 @@ def _fixed(x: Any) -> list[int]:
 @operator("Resize", "Upsample")
 def _resize(c, x, *rest) -> Any:
     x = tensor(x)
-    own = _fixed(x)
+    sizes_of_x = dims(x)
     # Before version 11 the scales are the second input, or an attribute.
     operands = rest if c.version >= 11 else (None, rest[0] if rest else None)
     roi, scales, sizes = [*operands, None, None, None][:3]
-    axes = [a % len(own) for a in c.attr("axes", range(len(own)))]
+    axes = [a % len(sizes_of_x) for a in c.attr("axes", range(len(sizes_of_x)))]
     if c.version < 9 and scales is None:
         scales = np.array(c.attr("scales"))
     part = (
         None if roi is None or not np.size(known(roi, "the region")) else known(roi, "the region")
     )
+    factors: list[float] = []
     if scales is not None and dims(scales)[0]:
         factors = [float(s) for s in known(scales, "the scales").reshape(-1)]
+    # An open dimension that stays as it is, as that of a batch.
+    stays = {a for a, f in zip(axes, factors, strict=False) if f == 1 and sizes_of_x[a] is None}
+    if any([sizes_of_x[a] is None for a in axes if a not in stays]):
+        raise ModelError("resizing a dimension whose size is open")
+    own = [d or 0 for d in sizes_of_x]
+    if factors:
         outputs = [int(np.floor(own[a] * f)) for a, f in zip(axes, factors, strict=True)]
     else:
         outputs, factors = _sized(c, own, axes, ints(sizes, "the sizes"))
     found: dict[int, _Axis] = {}
     for i, (a, output, factor) in enumerate(zip(axes, outputs, factors, strict=True)):
         begin, end = (part[i], part[len(axes) + i]) if part is not None else (0.0, 1.0)
-        found[a] = _Axis(own[a], output, factor, float(begin), float(end))
+        if a not in stays:
+            found[a] = _Axis(own[a], output, factor, float(begin), float(end))
     return _resized(c, x, found)
 
 
