@@ -131,10 +131,14 @@ def _averaged(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     return [raw.Transpose(_linear(moved, outs, result.dtype, 3, kernel), last)]
 
 
-@OPS.of(raw.ResizeBicubic, raw.ResizeArea)
+@OPS.of(raw.ResizeBicubic, raw.ResizeArea, late.ScaleAndTranslate)
 def _resized(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
-    """Rows, then columns: the weights of each are what the kernel makes of images of one column."""
+    """Rows, then columns: the weights of each are what the kernel makes of images of one column.
+
+    Further operands are numbers for rows and columns.
+    """
     images, size = inputs[0], _known(inputs[1])
+    further = [np.asarray(_known(v)) for v in inputs[2:]]
     batch, height, width, channels = _sizes(images)
     rows, columns = np.asarray(size).tolist()
     if not (batch and channels and 0 < height * rows <= MAX_MATRIX_ELEMENTS):
@@ -142,24 +146,27 @@ def _resized(node: Node, inputs: Sequence[SymbolicTensor]) -> list[Any]:
     if not 0 < width * columns <= MAX_MATRIX_ELEMENTS:
         raise NoRule("images are too large, or there are none")
 
-    def weights(length: int, count: int) -> Any:
+    def weights(length: int, count: int, axis: int) -> Any:
         basis = np.eye(length, dtype=np.float32)[:, :, np.newaxis, np.newaxis]
         attrs = {**node.attrs, "T": float32} if "T" in node.attrs else node.attrs
         resized = np.array([count, 1], np.int32)
-        found = interpreter.call_kernel(node.op, [basis, resized], attrs)
+        neutral = np.array([1.0, 0.0], np.float32)[: len(further)]  # a scale, and a translation
+        own = [np.array([f[axis], n], f.dtype) for f, n in zip(further, neutral, strict=True)]
+        found = interpreter.call_kernel(node.op, [basis, resized, *own], attrs)
         return np.asarray(interpreter.flat_result(node.op, found)[0]).reshape(length, count)
 
     x = raw.Transpose(raw.Cast(images, DstT=float32), np.array([0, 3, 2, 1], np.int32))
     flat = raw.Reshape(x, np.array([batch * channels * width, height], np.int32))
     tall = raw.Reshape(
-        raw.MatMul(flat, weights(height, rows)), np.array([batch, channels, width, rows], np.int32)
+        raw.MatMul(flat, weights(height, rows, 0)),
+        np.array([batch, channels, width, rows], np.int32),
     )
     flat = raw.Reshape(
         raw.Transpose(tall, np.array([0, 3, 1, 2], np.int32)),
         np.array([batch * rows * channels, width], np.int32),
     )
     wide = raw.Reshape(
-        raw.MatMul(flat, weights(width, columns)),
+        raw.MatMul(flat, weights(width, columns, 1)),
         np.array([batch, rows, channels, columns], np.int32),
     )
     return [raw.Transpose(wide, np.array([0, 1, 3, 2], np.int32))]

@@ -127,13 +127,26 @@ def _kept_boxes(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     return [rows, raw.Reshape(count, np.zeros(0, np.int32))][: len(node.outputs)]
 
 
+@SOURCES.of(late.NonMaxSuppressionWithOverlaps)
+def _kept_by_overlaps(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
+    overlaps, scores, limit, threshold, least = inputs
+    (size,) = scores.dims
+    if not size or overlaps.dims != (size, size):
+        raise refused("there are no boxes, or overlaps of others", "tf.zeros([0], tf.int32)")
+    asserted(raw.GreaterEqual(limit, np.int32(0)), assertions.NEGATIVE_OUTPUT_SIZE)
+    outputs = [(int32, (size,)), (int64, (1,))]
+    arrays = [overlaps, scores, limit, threshold, least]
+    chosen, count = loops("selection:suppress_by_overlaps", arrays, outputs, [], size)
+    return [Rows(chosen, Count(count, size))]
+
+
 @SOURCES.of(raw.Range)
 def _numbers(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
     """Numbers up to a limit that is data."""
     start, limit, delta = inputs
     kind = node.outputs[0].dtype
-    if kind not in (*FLOATING[2:], int32, int64):
-        raise refused("numbers are float32, float64, int32 or int64", "tf.cast of a range of these")
+    if kind not in FLOATING[2:] and not kind.is_integer:
+        raise refused("numbers are integers, float32 or float64", "tf.cast of a range of these")
     wide: DType = float64 if kind.is_floating else int64
     begin, end, step = (raw.Cast(v, DstT=wide) for v in (start, limit, delta))
     zero = np.zeros((), wide.numpy)
@@ -147,7 +160,7 @@ def _numbers(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
         number = raw.Neg(raw.FloorDiv(raw.Sub(begin, end), step))
     number = raw.Maximum(raw.Cast(number, DstT=int64), np.int64(0))
     count = counted(number, _most_numbers(inputs))
-    steps = raw.Cast(np.arange(count.most, dtype=np.int64), DstT=kind)
+    steps = raw.Const(value=np.arange(count.most).astype(kind.numpy), dtype=kind)
     return [Rows(raw.AddV2(start, raw.Mul(steps, delta)), count)]
 
 
@@ -165,6 +178,23 @@ def counted(number: Any, most: int | None, limit: int = MAX_UNKNOWN) -> Count:
         most = limit
         asserted(raw.LessEqual(number, np.int64(most)), assertions.too_many(most))
     return Count(raw.Reshape(number, np.array([1], np.int32)), most)
+
+
+@SOURCES.of(raw.TopKV2)
+def _greatest(node: Node, inputs: Sequence[Any]) -> Sequence[Any]:
+    """As many as data says, of all in order."""
+    value, wanted = inputs
+    most = value.dims[-1]
+    if not math.prod(value.dims):
+        raise refused("there are no elements", "tf.zeros")
+    number = raw.Reshape(raw.Cast(wanted, DstT=int64), np.array([1], np.int32))
+    within = raw.LogicalAnd(
+        raw.GreaterEqual(number, np.int64(0)), raw.LessEqual(number, np.int64(most))
+    )
+    asserted(within, assertions.FEWER_THAN_K)
+    found = node.op(value, raw.Const(value=np.int32(most), dtype=wanted.dtype), **node.attrs)
+    count = Count(number, most)
+    return [Rows(array, count, len(value.dims) - 1) for array in found]
 
 
 # -- sequences of labels --------------------------------------------------------------------------

@@ -41,6 +41,8 @@ class Size(NamedTuple):
 
 
 Open = Rows | Size
+# The elements of a list that is made of rows, each of which is a tensor when the graph is evaluated.
+MAX_LISTED = 256
 # What an op along rows gives: its node, its inputs as they are, and as rows or sizes.
 Along = Callable[["Writer", Node, Sequence[Any], Sequence[Open | None]], Sequence[Any]]
 ALONG: Rules[Along] = Rules()
@@ -184,19 +186,20 @@ def _reversed(
 def _greatest(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
 ) -> Sequence[Any]:
-    """The greatest rows: as many as a constant says, which is checked, or all of them in order."""
+    """The greatest rows: as many as a constant or a size says, which is checked."""
     value, wanted = found
     kind = inputs[0].dtype
     if not isinstance(value, Rows) or value.axis != len(value.array.dims) - 1 or value.group != 1:
         raise refused("it sorts other dimensions than that of rows", "tf.transpose")
     last = kind.min if kind.is_integer else np.nan  # which are behind all others, NaN as well
     array = filled(value, np.asarray(last, kind.numpy))
-    if isinstance(wanted, Size) and int(wanted.most) == value.length.most == wanted.length.most:
-        most = raw.Const(value=np.int32(value.length.most), dtype=inputs[1].dtype)
-        results = writer.at_most(node, [array, most], [None, None])
-        return [value._replace(array=r) for r in results]
-    if wanted is not None:
-        raise refused("k is data", "a constant, or the number of rows")
+    if isinstance(wanted, Size) or inputs[1].node.op is not raw.Const:
+        number = raw.Reshape(raw.Cast(inputs[1], DstT=int64), np.array([1], np.int32))
+        asserted(raw.LessEqual(number, value.length.number), assertions.FEWER_THAN_K)
+        count = Count(number, value.length.most)
+        every = raw.Const(value=np.int32(value.length.most), dtype=inputs[1].dtype)
+        results = writer.at_most(node, [array, every], [None, None])
+        return [value._replace(array=r, length=count) for r in results]
     enough = raw.GreaterEqual(value.length.number, np.int64(constant(inputs[1])))
     asserted(enough, assertions.FEWER_THAN_K)
     return writer.at_most(node, [array, inputs[1]], [None, None])
@@ -286,6 +289,59 @@ def _sparse(
     return writer.at_most(node, [*arrays, *inputs[2:]], [None] * len(inputs))
 
 
+def _flat_places(indices: Rows, shape: Any) -> tuple[Any, tuple[int, ...]]:
+    """The places of indices in an array of a constant shape, its size for what is no row; and the shape."""
+    dims = tuple([int(d) for d in constant(shape).reshape(-1)])
+    wide = raw.Cast(indices.array, DstT=int64)
+    if len(indices.array.dims) == 1:
+        wide = raw.ExpandDims(wide, np.int32(1))
+    inside = raw.LogicalAnd(raw.GreaterEqual(wide, np.int64(0)), raw.Less(wide, np.array(dims)))
+    one = indices._replace(array=raw.All(inside, np.array([1], np.int32)))
+    asserted(filled(one, np.True_), assertions.INDEX_OUT_OF_RANGE)
+    strides = [math.prod(dims[i + 1 :]) for i in range(len(dims))]
+    flat = raw.Sum(raw.Mul(wide, np.array(strides, np.int64)), np.array([1], np.int32))
+    return filled(indices._replace(array=flat), np.int64(math.prod(dims))), dims
+
+
+@ALONG.of(late.SparseToDense)
+def _dense(
+    writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
+) -> Sequence[Any]:
+    """Values at indices that are rows, in an array of a constant shape."""
+    indices, shape, values, default = found
+    if not isinstance(indices, Rows) or indices.axis or shape is not None or default is not None:
+        raise refused("its shape is data", "tf.sparse.to_dense of one with a constant shape")
+    if values is not None:
+        _same_rows(indices, values)
+    items = values.array if isinstance(values, Rows) else inputs[2]
+    most = indices.length.most
+    items = raw.BroadcastTo(items, np.array([most], np.int32))
+    places, dims = _flat_places(indices, inputs[1])
+    size = math.prod(dims)
+    whole = raw.Fill(np.array([size + 1], np.int32), inputs[3])
+    whole = raw.TensorScatterUpdate(whole, raw.ExpandDims(places, np.int32(1)), items)
+    return [raw.Reshape(_without_spare_row(whole, size), np.array(dims, np.int32))]
+
+
+@ALONG.of(late.SparseReorder)
+def _ordered(
+    writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
+) -> Sequence[Any]:
+    """Elements in the order of their places."""
+    indices, values, shape = found
+    if not isinstance(indices, Rows) or not isinstance(values, Rows) or shape is not None:
+        raise refused("its shape is data", "a sparse tensor with a constant shape")
+    _same_rows(indices, values)
+    places, _ = _flat_places(indices, inputs[2])
+    order = raw.TopKV2(raw.Neg(places), np.int32(indices.length.most)).indices
+    return [
+        indices._replace(array=raw.GatherV2(indices.array, order, np.int32(0))),
+        values._replace(
+            array=raw.GatherV2(values.array, order, np.int32(0)), length=indices.length
+        ),
+    ]
+
+
 @ALONG.of(late.RaggedTensorToTensor)
 def _padded(
     writer: Writer, node: Node, inputs: Sequence[Any], found: Sequence[Open | None]
@@ -338,6 +394,8 @@ def _listed(
     value = _single_rows(found)
     if value.axis or value.group != 1:
         raise refused("elements are no rows of one dimension", "tf.transpose, or tf.reshape")
+    if value.length.most > MAX_LISTED:
+        raise refused(f"there may be more than {MAX_LISTED} elements", "work on all rows at once")
     (whole,) = writer.at_most(node, [value.array, inputs[1]], [None, None])
     number = raw.Reshape(raw.Cast(value.length.number, DstT=int32), np.zeros(0, np.int32))
     return [raw.TensorListResize(whole, number)]

@@ -74,10 +74,12 @@ class _Writer:
         # What the analysis knows of open values.
         self._values: dict[int, Value] = {}
         self.numbers: list[int] = []
+        # How many elements rows of several have, by the number of rows and how many these are.
+        self._elements: dict[tuple[int, int], Count] = {}
         self.inputs = self._received(inputs, known) if any(inputs) else [*graph.inputs]
         for node in graph.nodes:
             kept = new.keep(node)
-            before = len(new.nodes)
+            before, elements = len(new.nodes), dict(self._elements)
             new.root = node
             try:
                 with door.pushed(new):
@@ -90,6 +92,7 @@ class _Writer:
                 new.root = None
             if found is None:
                 del new.nodes[before:]
+                self._elements = elements
                 continue
             refusals.pop(name_of(node), None)  # of another round for the variables of a loop
             results: list[Any] = []
@@ -174,13 +177,17 @@ class _Writer:
         known = [self._values.get(id(v)) for v in node.inputs[1:]]
         parts = [_Writer(graph, self.refusals, found[1:], known) for _, graph in graphs_of(node)]
         columns = [*zip(*[p.results for p in parts], strict=True)]
-        limits = [_common_limit(column) for column in columns]
+        forms = [_common_form(column) for column in columns]
         bodies: list[Graph] = []
         for part in parts:
             outputs: list[Any] = []
             with door.pushed(part.new):
-                for result, most in zip(part.results, limits, strict=True):
-                    outputs += [result] if most is None else _lengthened(_as_rows(result), most)
+                for result, form in zip(part.results, forms, strict=True):
+                    if form is None:
+                        outputs.append(result)
+                    else:
+                        rows_ = _as_rows(result, form.axis, form.group)
+                        outputs += _lengthened(rows_, form.length.most)
                 outputs = [*map(_tensor, outputs)]
             bodies.append(part.closed(outputs))
         taken: list[Any] = [inputs[0]]
@@ -192,8 +199,10 @@ class _Writer:
             taken.append(open_.array if isinstance(open_, Rows) else value)
         rest = iter(branches.with_bodies(self.new, node, taken, bodies))
         return [
-            next(rest) if most is None else Rows(next(rest), Count(next(rest), most))
-            for most in limits
+            next(rest)
+            if form is None
+            else form._replace(array=next(rest), length=Count(next(rest), form.length.most))
+            for form in forms
         ]
 
     def _loop(
@@ -276,7 +285,7 @@ class _Writer:
                 why = str(e)
         rule = ALONG.find(op) or (reduced if op.reduces else None)
         if rule is not None:
-            return rule(self, node, inputs, found)
+            return rule(self, node, inputs, [*map(self._single, found)])
         if not any([isinstance(f, Rows) for f in found]):  # numbers like others
             if SOURCES.has(op):
                 return SOURCES.apply(node, inputs)
@@ -284,8 +293,18 @@ class _Writer:
             if all([shapes.known(v.dims) for v in outputs]):
                 return outputs
         elif op.batching == "broadcast" or "scalar" in op.rules or op in (raw.Select, raw.SelectV2):
-            return self._broadcast(node, inputs, found)
+            return self._broadcast(node, inputs, [*map(self._single, found)])
         raise refused(f"how many rows it has is data: {why}")
+
+    def _single(self, found: Open | None) -> Open | None:
+        """Rows of several elements each as rows of one."""
+        if not isinstance(found, Rows) or found.group == 1:
+            return found
+        key = id(found.length.number), found.group
+        if key not in self._elements:
+            number = raw.Mul(found.length.number, np.int64(found.group))
+            self._elements[key] = Count(number, found.length.most * found.group)
+        return found._replace(length=self._elements[key], group=1)
 
     def _value(self, old: SymbolicTensor, new: SymbolicTensor, found: Open | None) -> Value:
         """What the analysis knows of an operand. Raises Dependent for a size of which it knows nothing."""
@@ -422,21 +441,27 @@ class _Writer:
         return [raw.GatherV2(result, np.arange(fixed), np.int32(axis))]
 
 
-def _common_limit(column: Sequence[Any]) -> int | None:
-    """How many rows a result of branches may have; None if it has one shape in all of them. Raises NoRule."""
-    if not any(isinstance(r, Rows) for r in column):
+def _common_form(column: Sequence[Any]) -> Rows | None:
+    """Rows as a result of branches has them, for the most that there may be; None if it has one shape in all.
+
+    Raises NoRule for others.
+    """
+    found = [r for r in column if isinstance(r, Rows)]
+    if not found:
         if len({r.dims for r in column}) != 1:
             raise NoRule("")  # branches take what follows with them instead
         return None
+    first = found[0]
     arrays = [r.array if isinstance(r, Rows) else r for r in column]
-    for result, array in zip(column, arrays, strict=True):
-        if isinstance(result, Rows) and (result.axis or result.group != 1):
-            raise refused("its branches give rows that are no first dimension", "transpose them")
-        if not array.dims or not shapes.known(array.dims):
-            raise refused("its branches give unlike shapes", "pad them to one shape")
-    if len({(a.dims[1:], a.dtype) for a in arrays}) != 1:
+    if len({(r.axis, r.group) for r in found}) != 1:
+        raise refused("its branches give rows in several dimensions", "transpose them")
+    known_ = [a.dims for a in arrays if a.dims and shapes.known(a.dims)]
+    rest = {(*d[: first.axis], *d[first.axis + 1 :]) for d in known_}
+    whole = all([d[first.axis] % first.group == 0 for d in known_ if first.axis < len(d)])
+    if len(known_) != len(arrays) or len(rest) != 1 or not whole:
         raise refused("its branches give unlike shapes", "pad them to one shape")
-    return max(a.dims[0] for a in arrays)
+    most = max(d[first.axis] // first.group for d in known_)
+    return first._replace(length=Count(None, most))
 
 
 def _as_rows(result: Any, axis: int = 0, group: int = 1) -> Rows:

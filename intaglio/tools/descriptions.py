@@ -56,7 +56,7 @@ def described(path: str) -> Description:
     part = _PART.fullmatch(path)
     if part is not None and os.path.exists(f"{part[1]}.index"):
         return _checkpoint(part[1])
-    if os.path.basename(path) == STATE_FILE:
+    if os.path.basename(path) == STATE_FILE and os.path.isfile(path):
         return _checkpoint(os.path.dirname(path) or ".")
     if os.path.basename(path) in (names.MODEL, names.MODEL_TEXT):
         return _saved_model(os.path.dirname(path) or ".")

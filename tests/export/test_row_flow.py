@@ -139,6 +139,7 @@ def test_numbers_of_rows_are_numbers(tmp_path: pathlib.Path) -> None:
             "last": tf.gather(x, n), "joined": tf.concat([tf.cast(tf.shape(a), tf.float32), a], 0),
             "zeros": tf.zeros([n + m]), "matrix": tf.zeros([3, n + m]) + 1.0, "range": tf.range(n + m),
             "taken": tf.gather(a, tf.maximum(n - 1, 0)) if n > 0 else x[0],
+            "even": tf.math.top_k(a, (n // 2) * 2).values, "half": tf.math.top_k(a, n // 2).indices,
         }  # fmt: skip
 
     compare(f, tmp_path, *[(numbers(s, 40),) for s in range(3)])
@@ -179,6 +180,99 @@ def test_slices_of_rows(tmp_path: pathlib.Path) -> None:
     compare(f, tmp_path, *[(a, np.int32(n)) for a in (x, np.abs(x), -np.abs(x)) for n in (0, 4)])
     with pytest.raises(RuntimeError, match="slice index out of bounds"):
         compare(f, tmp_path / "beyond", (x, np.int32(31)))
+
+
+def test_rows_of_several_elements(tmp_path: pathlib.Path) -> None:
+    """What works along rows takes each element of them, where a reshape has joined these."""
+
+    def f(x: Any) -> Any:
+        rows = tf.boolean_mask(x, x[:, 0] > 0.0)
+        flat = tf.reshape(rows, [-1])
+        return {
+            "reversed": tf.reverse(flat, [0]), "sorted": tf.sort(flat), "part": flat[1:], "joined": tf.concat([flat, x[0]], 0),
+            "sum": tf.reduce_sum(flat), "cumsum": tf.cumsum(flat, reverse=True), "taken": tf.gather(flat, tf.argsort(flat)),
+            "product": flat * tf.reverse(flat, [0]),
+        }  # fmt: skip
+
+    x = numbers(2, 40, 3)
+    compare(f, tmp_path, (x,), (np.abs(x),), (-np.abs(x),))
+
+
+def test_branches_with_rows_in_any_dimension(tmp_path: pathlib.Path) -> None:
+    def f(x: Any, first: Any) -> Any:
+        rows = tf.boolean_mask(x, x[:, 0] > 0.0)
+        across, flat = tf.cond(
+            first,
+            lambda: (tf.transpose(rows), tf.reshape(rows, [-1])),
+            lambda: (tf.transpose(x), tf.reshape(rows * 2.0, [-1])),
+        )
+        return {"across": across * 2.0, "flat": flat + 1.0}
+
+    x = numbers(3, 30, 3)
+    compare(f, tmp_path, *[(a, np.bool_(c)) for a in (x, -np.abs(x)) for c in (True, False)])
+
+
+def test_sparse_tensors_of_data(tmp_path: pathlib.Path) -> None:
+    """Of elements that data selects: as arrays, transposed, and of one value."""
+
+    def f(x: Any) -> Any:
+        sparse = tf.sparse.from_dense(tf.nn.relu(x))
+        turned = tf.sparse.transpose(sparse)
+        return {
+            "dense": tf.sparse.to_dense(sparse, -1.0), "turned": tf.sparse.to_dense(turned),
+            "values": turned.values, "indices": turned.indices,
+            "mapped": tf.sparse.to_dense(tf.sparse.map_values(tf.sqrt, sparse)),
+        }  # fmt: skip
+
+    x = numbers(2, 5, 8)
+    compare(f, tmp_path, (x,), (np.abs(x),), (-np.abs(x),))
+
+
+def test_as_many_of_the_greatest_as_data_says(tmp_path: pathlib.Path) -> None:
+    def f(x: Any, k: Any) -> Any:
+        values, places = tf.math.top_k(x, k)
+        return {"values": values * 2.0, "places": places, "sum": tf.reduce_sum(values, -1)}
+
+    x = numbers(2, 3, 30)
+    compare(f, tmp_path, *[(x, np.int32(k)) for k in (0, 4, 30)])
+    with pytest.raises(RuntimeError, match="input must have at least k columns"):
+        compare(f, tmp_path / "more", (x, np.int32(31)))
+
+
+def test_boxes_by_overlaps(tmp_path: pathlib.Path) -> None:
+    """The best first, the first of equal ones; a matrix that is not symmetric."""
+
+    def f(overlaps: Any, scores: Any, most: Any) -> Any:
+        kept = tf.image.non_max_suppression_overlaps(overlaps, scores, most, 0.6, -1.0)
+        return {"kept": kept, "scores": tf.gather(scores, kept)}
+
+    rng = np.random.default_rng(0)
+    calls: list[Any] = []
+    for most in (0, 3, 40):
+        scores = np.round(rng.normal(size=30) * 3).astype(np.float32)
+        calls.append((rng.random((30, 30), np.float32), scores, np.int32(most)))
+    compare(f, tmp_path, *calls)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int16"])
+def test_ranges_of_narrow_integers(dtype: str, tmp_path: pathlib.Path) -> None:
+    def f(limit: Any, delta: Any) -> Any:
+        return {"numbers": tf.raw_ops.Range(start=tf.cast(1, dtype), limit=limit, delta=delta)}
+
+    compare(f, tmp_path, *[(np.array(n, dtype), np.array(d, dtype)) for n, d in ((9, 2), (100, 1))])
+
+
+@pytest.mark.parametrize("kernel", ["lanczos3", "triangle", "box"])
+def test_scales_and_translations(kernel: str, tmp_path: pathlib.Path) -> None:
+    def f(x: Any) -> Any:
+        return {
+            str(n): tf.raw_ops.ScaleAndTranslate(
+                images=x, size=[7, 9], scale=[s, 1.7], translation=[0.3, -1.2], kernel_type=kernel, antialias=bool(n)
+            )
+            for n, s in enumerate((0.6, 2.1))
+        }  # fmt: skip
+
+    compare(f, tmp_path, (numbers(4, 2, 6, 5, 3),))
 
 
 @pytest.mark.parametrize("merge", [False, True])

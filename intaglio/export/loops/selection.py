@@ -60,3 +60,33 @@ def suppress(
     limit = min(most[0], min(size, wanted))
     share, worst = float(threshold[0]), float(least[0])
     suppress_rows(chosen, count, heap, boxes, scores, size, 1, 1, limit, share, worst, 0, 1)
+
+
+def suppress_by_overlaps(
+    chosen: Any, count: Any, overlaps: Any, scores: Any, most: Any, threshold: Any, least: Any,
+    size: Any, first: Any, last: Any,
+) -> None:  # fmt: skip
+    """The same by the overlaps [size, size] of boxes: those of a box with the ones that are kept."""
+    limit, found, best = min(most[0], size), 0, 0
+    for i in range(size):
+        chosen[i] = 0
+    before = -1  # the box before the next one in the order of scores, of which the first of equal ones comes first
+    while found < limit and best >= 0:
+        best = -1
+        for i in range(size):
+            behind = before < 0
+            if before >= 0:
+                equal = scores[i] == scores[before]
+                behind = scores[i] < scores[before] or (equal and i > before)
+            if scores[i] > least[0] and behind and (best < 0 or scores[i] > scores[max(best, 0)]):
+                best = i
+        if best >= 0:
+            apart = True
+            for i in range(found):
+                if not overlaps[best * size + chosen[i]] <= threshold[0]:
+                    apart = False
+            if apart:
+                chosen[found] = best
+                found += 1
+            before = best
+    count[0] = found
