@@ -60,6 +60,8 @@ UPWARD_CALLS: Mapping[str, Mapping[str, str]] = {
     },
     "intaglio.type_specs.hooks": {"list_observer": "intaglio.autograph.watches:OBSERVER"},
     "intaglio.state.hooks": {
+        "variable_def": "intaglio.compat_v1.meta_graphs:variable_def_in",
+        "variable_of_def": "intaglio.compat_v1.meta_graphs:variable_of_def",
         "variable": "intaglio.state.variable:Variable",
         "variable_on": "intaglio.accelerators.variables:AcceleratorVariable",
         "variable_of_handle": "intaglio.state.variable:BoundVariable",

@@ -108,6 +108,23 @@ def variable_def(variable: Any) -> Any:
     )
 
 
+def variable_def_in(variable: Any, scope: str | None) -> Any:
+    """As `variable_def`, with names relative to a scope; None for a variable outside of it."""
+    proto = variable_def(variable)
+    if scope is None:
+        return proto
+    if not variable.name.startswith(scope):
+        return None
+    for field in ("variable_name", "initial_value_name", "initializer_name", "snapshot_name"):
+        setattr(proto, field, getattr(proto, field).removeprefix(f"{scope.rstrip('/')}/"))
+    return proto
+
+
+def variable_of_def(proto: Any, scope: str | None) -> Variable:
+    """The variable of the current graph that a message names, below a scope."""
+    return _variable(get_default_graph(), proto, f"{scope}/" if scope else "")
+
+
 def read(meta_graph_or_file: Any) -> Any:
     """The MetaGraphDef of a file or another library's message. Raises OSError, ValueError."""
     if hasattr(meta_graph_or_file, "SerializeToString"):

@@ -27,6 +27,7 @@ from intaglio.compat_v1.partitioned_variables import (
 )
 from intaglio.opdef import convert, raw
 from intaglio.state.creation import VariableAggregation, VariableSynchronization
+from intaglio.state.hooks import HOOKS
 from intaglio.state.variable import Variable
 from intaglio.trace import scopes, variable_creation
 
@@ -585,6 +586,14 @@ class VariableV1(metaclass=_VariableKind):
 
     https://www.tensorflow.org/api_docs/python/tf/compat/v1/Variable
     """
+
+    @staticmethod
+    def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
+        """The variable of the current graph that a VariableDef message names.
+
+        Raises ValueError if the graph does not have its operations.
+        """
+        return HOOKS.variable_of_def(variable_def, import_scope)
 
 
 def _list(shape: Any) -> Any:

@@ -21,6 +21,10 @@ class StateHooks(Hooks):
     variable_of_handle: Callable[[Any, Dims, DType, bool], Any]
     # The class of variables on accelerators.
     variable_on: type[Variable]
+    # A variable of a graph as a VariableDef message without the name of a scope.
+    variable_def: Callable[[Any, str | None], Any]
+    # The variable that a message names in the current graph, where its scope was imported.
+    variable_of_def: Callable[[Any, str | None], Any]
     # The distribution strategy of the block, or None.
     strategy_in_force: Callable[[], Any]
     # The index of the running replica of a strategy, an int32 tensor, or None.

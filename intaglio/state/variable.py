@@ -344,6 +344,14 @@ class Variable(
         """Assigns the value of a checkpoint, of the variable's dtype and shape."""
         self.assign(value)
 
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """A variable of a graph as a VariableDef message; None if it is not in the scope.
+
+        Raises RuntimeError eagerly.
+        """
+        self._in_graphs_only("This operation")
+        return HOOKS.variable_def(self, export_scope)
+
     def eval(self, session: Any = None) -> Any:
         """The value in a session, the default one if None. Raises RuntimeError eagerly."""
         self._in_graphs_only("This operation")
