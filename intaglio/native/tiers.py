@@ -4,8 +4,8 @@ What gives the same bits natively as interpreted, be it a graph or parts of one,
 the code is there, which is compiled in the background: only the time differs. The time that the interpreter
 has spent on the graph decides whether it is worth it. Other ops may differ in the last bits (products,
 sums, exponentials). Graphs that give something else with every call, as steps of training do, change
-over at a call whose number follows from the graph alone, not from the time: a program gives the
-same numbers every time it is run. Those that two calls may give the same are compiled as a whole before
+over at a call whose number follows from the graph alone, not from the time, unless the compiler is late: a
+program gives the same numbers nearly every time it is run, and no call waits. Those that two calls may give the same are compiled as a whole before
 their first call or never, which follows from the graph alone, too.
 """
 
