@@ -29,8 +29,8 @@ def norm(
     """The norm of vectors (`axis` a number), matrices (a pair), or of all elements (None).
 
     `ord` is "euclidean", "fro" (matrices), 1, 2, np.inf, or for vectors any positive
-    number. For floating-point and complex tensors; the result is real. Raises ValueError
-    for an order or axis that does not exist.
+    number. The euclidean norm of complex tensors is of their dtype, the others are real. Raises
+    ValueError for an order or axis that does not exist.
 
     https://www.tensorflow.org/api_docs/python/tf/norm
 
@@ -93,10 +93,7 @@ def _reduction_axes(x: Tensor, axes: Any) -> Any:
 
 
 def _euclidean(x: Tensor, over: Any, keep: bool) -> Tensor:
-    if x.dtype.is_complex:
-        squares = raw.Real(raw.Mul(x, raw.Conj(x)), Tout=x.dtype.real_dtype)
-    else:
-        squares = raw.Mul(x, x, name="mul")
+    squares = raw.Mul(x, raw.Conj(x) if x.dtype.is_complex else x, name="mul")
     return raw.Sqrt(raw.Sum(squares, over, keep_dims=keep))
 
 
@@ -110,6 +107,8 @@ def _spectral(x: Tensor, axes: list[int], keep: bool) -> Tensor:
     if order != list(range(rank)):
         x = raw.Transpose(x, np.asarray(order, np.int32))
     values = raw.Svd(x, compute_uv=False, full_matrices=False).s
+    if x.dtype.is_complex:
+        values = raw.Real(values, Tout=x.dtype.real_dtype)
     whole = raw.Max(values, LAST)
     for i in sorted(at) if keep else ():
         whole = raw.ExpandDims(whole, np.int32(i))
