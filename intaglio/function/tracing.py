@@ -98,12 +98,12 @@ def _placeholders(
 
 
 def _as_output(value: Any, shown: Callable[..., Any]) -> Any:
-    """An output as a tensor of the graph; None and composite values stay."""
+    """An output as a tensor of the graph; None stays, and composite values but for their variables."""
     if value is None or isinstance(value, Tensor):
         return value
     value = convert.outcome(value)
     if isinstance(value, CompositeTensor):
-        return value
+        return value._convert_variables_to_tensors()
     try:
         tensor = convert.to_tensor(value)
     except (TypeError, ValueError):

@@ -369,3 +369,20 @@ def test_only_traces_that_succeed_are_counted() -> None:
             creating(tf.constant(1.0))
     assert sometimes.experimental_get_tracing_count() == 1
     assert creating.experimental_get_tracing_count() == 1
+
+
+def test_results_are_rid_of_variables():
+    """A function returns composite values as `_convert_variables_to_tensors` gives them. TensorFlow was asked."""
+
+    class Counted(tf.experimental.ExtensionType):
+        x: tf.Tensor
+
+        def _convert_variables_to_tensors(self):
+            return Counted(self.x + 1)
+
+    def call(v):
+        return [Counted(v), {"a": Counted(v)}, v]
+
+    first, second, third = tf.function(call)(tf.constant(1.0))
+    assert (first.x.numpy(), second["a"].x.numpy(), third.numpy()) == (2.0, 2.0, 1.0)
+    assert tf.function(lambda e: e.x)(Counted(tf.constant(1.0))).numpy() == 1.0
