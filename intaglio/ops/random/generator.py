@@ -16,6 +16,7 @@ from intaglio.opdef.spec import Spec
 from intaglio.ops.random.algorithm import Algorithm
 from intaglio.ops.random.philox import MASK64, RESERVED
 
+MASK32 = (1 << 32) - 1
 STATE_SIZE = 3
 
 
@@ -47,13 +48,25 @@ def moved_on(resource: Any, algorithm: int, numbers: int) -> np.ndarray:
         _check_state(state)
         before.append(state.copy())
         words = state.view(np.uint64)
-        counter = int(words[0]) | int(words[1]) << 64
-        counter += numbers * RESERVED
-        words[0], words[1] = counter & MASK64, counter >> 64 & MASK64
+        words[0], words[1] = _advanced(int(words[0]), int(words[1]), numbers * RESERVED & MASK64)
 
     with resource.lock:
         resource.modify(skip)
     return before[0]
+
+
+def _advanced(low: int, high: int, count: int) -> tuple[int, int]:
+    """A counter of two words, `count` blocks later, by additions of 32 bits as TensorFlow does them.
+
+    A carry into the upper half of `count` is lost to the second word if that half overflows: so
+    negative counts, which are large ones, go back.
+    """
+    half = count >> 32
+    if (low & MASK32) + (count & MASK32) > MASK32:
+        half = half + 1 & MASK32
+    if (low >> 32) + half > MASK32:
+        high = high + 1 & MASK64
+    return low + count & MASK64, high
 
 
 def _check_state(state: np.ndarray) -> None:
