@@ -289,7 +289,7 @@ def _sparse(
     return writer.at_most(node, [*arrays, *inputs[2:]], [None] * len(inputs))
 
 
-def _flat_places(indices: Rows, shape: Any) -> tuple[Any, tuple[int, ...]]:
+def _flat_indices(indices: Rows, shape: Any) -> tuple[Any, tuple[int, ...]]:
     """The places of indices in an array of a constant shape, its size for what is no row; and the shape."""
     dims = tuple([int(d) for d in constant(shape).reshape(-1)])
     wide = raw.Cast(indices.array, DstT=int64)
@@ -316,7 +316,7 @@ def _dense(
     items = values.array if isinstance(values, Rows) else inputs[2]
     most = indices.length.most
     items = raw.BroadcastTo(items, np.array([most], np.int32))
-    places, dims = _flat_places(indices, inputs[1])
+    places, dims = _flat_indices(indices, inputs[1])
     size = math.prod(dims)
     whole = raw.Fill(np.array([size + 1], np.int32), inputs[3])
     whole = raw.TensorScatterUpdate(whole, raw.ExpandDims(places, np.int32(1)), items)
@@ -332,7 +332,7 @@ def _ordered(
     if not isinstance(indices, Rows) or not isinstance(values, Rows) or shape is not None:
         raise refused("its shape is data", "a sparse tensor with a constant shape")
     _same_rows(indices, values)
-    places, _ = _flat_places(indices, inputs[2])
+    places, _ = _flat_indices(indices, inputs[2])
     order = raw.TopKV2(raw.Neg(places), np.int32(indices.length.most)).indices
     return [
         indices._replace(array=raw.GatherV2(indices.array, order, np.int32(0))),
