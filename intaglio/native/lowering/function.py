@@ -60,6 +60,10 @@ MAX_FOLDED_ELEMENTS = 1 << 12
 class FunctionLowering:
     """The lowering of one native function."""
 
+    # With a list, nodes without code are added to it with the reason, and the others are lowered
+    # all the same. The function is not for running then.
+    lacking: list[tuple[Node, str]] | None = None
+
     def __init__(self, lowering_of: Callable[[Op], Rule | None], otherwise: Rule) -> None:
         self.code = Code("program", entry.KERNEL)
         self.arena = Arena()
@@ -73,9 +77,6 @@ class FunctionLowering:
         self.keep: list[Any] = []
         # True if the function may fail a guard; if it may return with a Python exception set.
         self.has_guards = self.raises = False
-        # With a list, nodes without code are added to it with the reason, and the others are lowered
-        # all the same. The function is not for running then.
-        self.lacking: list[tuple[Node, str]] | None = None
         # Notes on the code of each node, and `how` the current node is computed.
         self.notes: list[Note] = []
         self.how = ""
