@@ -75,9 +75,11 @@ def _unpadded(x: Any, padding: Any, ragged_rank: int, dtype: Any) -> Any:
     TensorShape(x.dims)[ragged_rank + 1 :].assert_is_compatible_with(pad.dims)
     # The rows' items that are padding: all elements equal.
     equal: Any = raw.Equal(x, pad)
-    rank = len(x.dims)
-    if rank > ragged_rank + 1:
-        equal = raw.All(equal, np.arange(ragged_rank + 1, rank, dtype=np.int32))
+    inner = ragged_rank + 1
+    if x.dims is None:
+        equal = raw.All(equal, raw.Range(np.int32(inner), raw.Rank(x), np.int32(1)))
+    elif len(x.dims) > inner:
+        equal = raw.All(equal, np.arange(inner, len(x.dims), dtype=np.int32))
     real: Any = raw.Cast(raw.LogicalNot(equal), DstT=dtype)
     shape: Any = raw.Shape(real, out_type=dtype)
     one = convert.to_tensor(1, dtype)

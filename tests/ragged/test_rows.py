@@ -168,6 +168,22 @@ def test_to_tensor_and_back(rows: list[list[int]]) -> None:
 
 
 @given(cube=cubes)
+def test_padding_of_unknown_rank_is_left_out(cube: list[list[list[int]]]) -> None:
+    dense = ragged(cube, 2).to_tensor(default_value=-99)
+    rows = tf.reshape(dense, [dense.shape[0], dense.shape[1] * dense.shape[2]])
+    for x, ragged_rank in ((dense, 1), (dense, 2), (rows, 1)):
+        padding = tf.fill(x.shape[ragged_rank + 1 :], -99)
+
+        def unpadded(t: Any, padding: Any = padding, ragged_rank: int = ragged_rank) -> Any:
+            return tf.RaggedTensor.from_tensor(t, padding=padding, ragged_rank=ragged_rank)
+
+        traced = tf.function(unpadded, [tf.TensorSpec(None, x.dtype)], autograph=False)
+        found, expected = traced(x), unpadded(x)
+        assert found.ragged_rank == ragged_rank
+        assert plain(found) == plain(expected)
+
+
+@given(cube=cubes)
 def test_partitions_say_the_same(cube: list[list[list[int]]]) -> None:
     x = ragged(cube, 2)
     kinds = [
