@@ -185,8 +185,9 @@ def in_order(deterministic: str, options: Options) -> bool:
     return deterministic == "true"
 
 
-# Calls that take fewer seconds are over before another thread would have begun them: the thread that
-# asks for elements makes them itself. So many calls are measured before that is decided anew.
+# Calls that take fewer seconds on average are over before another thread would have begun them: the thread
+# that asks for elements makes them itself. After so many calls, or their time, that is decided anew: a few
+# slow calls among quick ones, such as those that miss a cache, are worth the threads.
 QUICK_CALL, MEASURED_CALLS = 2e-4, 8
 
 
@@ -229,8 +230,9 @@ class ParallelCalls:
         result = self._function(*element)
         times = self._times
         times.append(time.perf_counter() - start)
-        if len(times) >= MEASURED_CALLS:
-            self._quick = sorted(times)[len(times) // 2] < QUICK_CALL
+        slow = sum(times) >= MEASURED_CALLS * QUICK_CALL
+        if slow or len(times) >= MEASURED_CALLS:
+            self._quick = not slow
             self._times = []
         return result
 

@@ -146,6 +146,31 @@ def test_quick_calls_are_made_by_the_thread_that_asks(
         assert own.index(True) < 2 * threads.MEASURED_CALLS + 4
 
 
+def test_slow_calls_among_quick_ones_are_made_by_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = threading.local()
+
+    def tick() -> float:
+        clock.now = getattr(clock, "now", 0.0) + 1e-5
+        return clock.now
+
+    monkeypatch.setattr(threads, "time", types.SimpleNamespace(perf_counter=tick))
+    seen: list[bool] = []
+    caller = threading.get_ident()
+
+    def note(value: Any) -> Any:
+        seen.append(threading.get_ident() == caller)
+        if value >= 40 and value % 4 == 0:
+            clock.now = getattr(clock, "now", 0.0) + 1.0
+        return value
+
+    def noting(x: Any) -> Any:
+        return tf.ensure_shape(tf.numpy_function(note, [x], tf.int64), ())
+
+    assert list(numbers(80).map(noting, num_parallel_calls=2).as_numpy_iterator()) == [*range(80)]
+    assert seen[30:41] == [True] * 11
+    assert not any(seen[41:])
+
+
 @pytest.mark.parametrize("quick", [False, True])
 def test_errors_of_quick_calls_replace_their_elements(
     monkeypatch: pytest.MonkeyPatch, quick: bool
