@@ -457,6 +457,8 @@ class Variable(
         )
 
     def _changed(self, operation: Any) -> Any:
+        if _STATE.unusual:
+            self.accessed()  # the result may be read
         unread = object.__new__(self._unread)
         unread.follow(self if self._parent is None else self._parent, operation)
         return unread

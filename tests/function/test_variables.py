@@ -210,3 +210,37 @@ def test_a_tape_inside_a_function():
     losses = [float(step(tf.constant(1.0))) for _ in range(5)]
     assert losses == sorted(losses, reverse=True)
     assert step.experimental_get_tracing_count() == 1
+
+
+ROW = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+
+
+@pytest.mark.parametrize(
+    ("write", "is_used"),  # TensorFlow 2.21 was asked
+    [
+        (lambda v: v.assign([1.0, 3.0]), True),
+        (lambda v: v.assign_add([1.0, 3.0]), True),
+        (lambda v: v.assign_sub([1.0, 3.0]), True),
+        (lambda v: v.scatter_add(ROW), True),
+        (lambda v: v.scatter_update(ROW), True),
+        (lambda v: v.scatter_nd_add([[0]], [1.0]), True),
+        (lambda v: v[:1].assign([2.0]), True),
+        (lambda v: v.assign([1.0, 3.0], read_value=False), False),
+        (lambda v: v.assign_add([1.0, 3.0], read_value=False), False),
+    ],
+)
+def test_variables_that_are_written_alone_are_used(write, is_used):
+    v, fixed = tf.Variable([1.0, 2.0]), tf.Variable([1.0, 2.0], trainable=False)
+
+    @tf.function
+    def step():
+        write(v)
+        write(fixed)
+
+    concrete = step.get_concrete_function()
+    assert {id(u) for u in concrete.variables} == ({id(v), id(fixed)} if is_used else set())
+    assert [u is v for u in concrete.trainable_variables] == [True] * is_used
+    for call in (lambda: (write(v), write(fixed)), step, step):
+        with tf.GradientTape() as tape:
+            call()
+        assert [u is v for u in tape.watched_variables()] == [True] * is_used
