@@ -498,6 +498,7 @@ def guarded(
 
 def _after(run: Run, guard: Chain, count: int) -> Run:
     """A kernel of `count` arrays followed by a guard, whose operands are these and the result."""
+    guard.returning([])
     if not has_steps(run):
 
         def run_both(*arrays: Any) -> Any:
@@ -510,7 +511,7 @@ def _after(run: Run, guard: Chain, count: int) -> Run:
     def chained(run: Run) -> Chain:
         chain = Chain(count)
         (result,) = chain.then(run, *range(count))
-        chain.then(guard.returning([]), *range(count), result)
+        chain.then(guard, *range(count), result)
         return chain.returning(result)
 
     return run.within(chained) if isinstance(run, Rounding) else chained(run)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from intaglio import tf
 from intaglio.base.dtypes import bfloat16
-from intaglio.native.kernels import selection, tap_convolution
+from intaglio.native.kernels import col2im, selection, tap_convolution
 from intaglio.native.kernels.sequence import Chain
 from intaglio.opdef import short_floats
 from intaglio.ops.nn import convolution_by_taps as by_taps
@@ -221,3 +221,27 @@ def test_padding_is_multiplied_in_all_modes_or_in_none(
             got = tf.function(run, jit_compile=jit)(*map(tf.constant, operands))
             for a, b in zip(got, want, strict=True):
                 np.testing.assert_array_equal(np.isnan(np.asarray(a, np.float64)), np.isnan(b))
+
+
+@pytest.mark.parametrize("value", [1.0, *VALUES])
+@pytest.mark.parametrize("stride", [2, 3])
+def test_windows_larger_than_a_buffer_have_input_gradients(stride: int, value: float) -> None:
+    """Channels are apart from each other: a few of them are a gradient of their own."""
+    rng = np.random.default_rng(0)
+    size, channels = (2, 5, 4), col2im.SCRATCH_BYTES // 4 + 3
+    filters = rng.standard_normal((2, 3, channels, 2)).astype(np.float32)
+    shape = tf.nn.conv2d(tf.zeros((*size, 4)), filters[:, :, :4], stride, "SAME").shape
+    gradients = rng.standard_normal(shape.as_list()).astype(np.float32)
+    gradients[1, -1, 0, 0] = value
+
+    def gradient(count: int) -> Any:
+        return tf.raw_ops.Conv2DBackpropInput(
+            input_sizes=(*size, count),
+            filter=filters[:, :, -count:],
+            out_backprop=gradients,
+            strides=(1, stride, stride, 1),
+            padding="SAME",
+        )
+
+    wide, few = gradient(channels), gradient(4)
+    np.testing.assert_allclose(wide[..., -4:], few, rtol=1e-5, atol=1e-5)
