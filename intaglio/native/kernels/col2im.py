@@ -24,7 +24,7 @@ from intaglio.native.llvm.vectors import DOUBLE, FLOAT, Kind
 from intaglio.native.runtime import entry
 
 # Elements of the products that a thread buffers; up to the larger limit for a single window.
-INITIAL_COLUMNS, SCRATCH_BYTES = 1 << 15, 1 << 17
+INITIAL_COLUMNS, SCRATCH_SIZE = 1 << 15, 1 << 17
 # Up to so many elements, all products are buffered and computed as one product of matrices.
 MAX_PRODUCT_ELEMENTS = 1 << 21
 # Filters with more elements leave the caches while a few rows of windows are computed.
@@ -141,7 +141,7 @@ def _scatter_windows(tiles: Tiles) -> Code:
     scattered."""
     code, kind = Code("col2im", entry.KERNEL), tiles.kind.llvm
     dims = entry.load_dims(code, DIMS)
-    scratch = code.let(f"alloca [{SCRATCH_BYTES} x {kind}], align 64")
+    scratch = code.let(f"alloca [{SCRATCH_SIZE} x {kind}], align 64")
     gradients, filters = (code.load("ptr", code.at("ptr", "%ins", str(i)), 8) for i in (0, 1))
     columns, line = dims["size"], _times(code, dims, "out_width", "filters")
     size = code.integer("mul", line, dims["out_height"])
@@ -219,7 +219,7 @@ def input_gradient_by_rows(
     """(filters, gradients) to the input gradient, a few rows of windows at a time, or a part of a row.
     None where the products of one window exceed the buffer."""
     size = math.prod(g.window) * g.channels
-    if not entry.AVAILABLE or g.empty or size > SCRATCH_BYTES:
+    if not entry.AVAILABLE or g.empty or size > SCRATCH_SIZE:
         return None
     band, span = min(g.out_height, INITIAL_COLUMNS // (size * g.out_width)), g.out_width
     if not band:

@@ -236,7 +236,7 @@ def test_products_of_a_row_may_exceed_the_buffer(g):
 
 def test_products_of_a_window_may_not_exceed_the_buffer():
     g = Geometry(1, 9, 9, 1, 5, 5, 1, 3, 3, 2, 2, 1, 1)
-    assert col2im.input_gradient_by_rows(g._replace(channels=col2im.SCRATCH_BYTES)) is None
+    assert col2im.input_gradient_by_rows(g._replace(channels=col2im.SCRATCH_SIZE)) is None
 
 
 def test_a_nan_stays_where_it_belongs():

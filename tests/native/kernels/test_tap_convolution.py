@@ -228,7 +228,7 @@ def test_padding_is_multiplied_in_all_modes_or_in_none(
 def test_windows_larger_than_a_buffer_have_input_gradients(stride: int, value: float) -> None:
     """Channels are apart from each other: a few of them are a gradient of their own."""
     rng = np.random.default_rng(0)
-    size, channels = (2, 5, 4), col2im.SCRATCH_BYTES // 4 + 3
+    size, channels = (2, 5, 4), col2im.SCRATCH_SIZE // 4 + 3
     filters = rng.standard_normal((2, 3, channels, 2)).astype(np.float32)
     shape = tf.nn.conv2d(tf.zeros((*size, 4)), filters[:, :, :4], stride, "SAME").shape
     gradients = rng.standard_normal(shape.as_list()).astype(np.float32)
