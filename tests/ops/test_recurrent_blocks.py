@@ -1,5 +1,7 @@
 """Gradients of recurrent layers that are one op, against those of the layer composed of ops."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -58,3 +60,57 @@ def test_the_gradient_of_a_layer_is_that_of_its_ops(op, steps, peephole):
             np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
         else:
             assert not np.any(got)
+
+
+def _few(*shape):
+    return tf.constant(RNG.randn(*shape).astype(np.float32))
+
+
+STATE = {"cs_prev": _few(2, 4), "h_prev": _few(2, 4)}
+WEIGHTS = {"w": _few(7, 16), "wci": _few(4), "wcf": _few(4), "wco": _few(4), "b": _few(16)}
+GATES = ("i", "cs", "f", "o", "ci", "co")
+GRU = {
+    "x": _few(2, 3),
+    "h_prev": _few(2, 4),
+    "w_ru": _few(7, 8),
+    "w_c": _few(7, 4),
+    "b_ru": _few(8),
+    "b_c": _few(4),
+}
+CALLS = {
+    "LSTMBlockCell": {"x": _few(2, 3), **STATE, **WEIGHTS},
+    "BlockLSTM": {"x": _few(3, 2, 3), **STATE, **WEIGHTS},
+    "LSTMBlockCellGrad": {
+        **{name: _few(2, 4) for name in (*GATES, "cs_grad", "h_grad")},
+        "x": _few(2, 3),
+        **STATE,
+        **WEIGHTS,
+    },
+    "BlockLSTMGrad": {
+        **{name: _few(3, 2, 4) for name in (*GATES, "h", "cs_grad", "h_grad")},
+        "x": _few(3, 2, 3),
+        **STATE,
+        **WEIGHTS,
+    },
+    "GRUBlockCell": GRU,
+    "GRUBlockCellGrad": {**GRU, **{name: _few(2, 4) for name in ("r", "u", "c", "d_h")}},
+}
+
+
+@pytest.mark.parametrize(
+    ("op", "name"), [(op, name) for op, given in CALLS.items() for name in given]
+)
+def test_an_input_of_another_shape_is_an_error(op: str, name: str) -> None:
+    # As in TensorFlow, but for shapes with which that reads beyond an array.
+    run: Any = raw.find(op)
+    given: dict[str, Any] = dict(CALLS[op])
+    if not op.startswith("GRU"):
+        given["use_peephole"] = True
+    if op.startswith("BlockLSTM"):
+        given["seq_len_max"] = np.int64(3)
+    function = tf.function(lambda **tensors: run(**tensors), reduce_retracing=True)
+    run(**given)
+    for other in (given[name][:1], given[name][None]):
+        for call in (run, function):
+            with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
+                call(**{**given, name: other})

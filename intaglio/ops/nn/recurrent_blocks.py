@@ -80,16 +80,32 @@ def _units(cs_prev: Spec, rank: int = 2) -> Any:
     return (cs_prev.shape or (None,) * rank)[-1]
 
 
+def _check_shapes(*expected: tuple[str, Any, tuple[int, ...]]) -> None:
+    """Raises InvalidArgumentError if an input, of (name, array, shape), has another shape."""
+    for name, array, shape in expected:
+        if array.shape != shape:
+            raise invalid_argument(f"{name}.shape must be {shape}, got {array.shape}")
+
+
+def _check_matrix(name: str, array: Any) -> None:
+    if array.ndim != 2:
+        raise invalid_argument(f"Rank of {name} must be 2, got {array.ndim}")
+
+
 def _check_cell(x: Any, cs_prev: Any, h_prev: Any, w: Any, b: Any) -> None:
-    rows, units = x.shape[-2], cs_prev.shape[-1]
-    if cs_prev.shape[0] != rows or h_prev.shape != cs_prev.shape:
-        raise invalid_argument(
-            f"cs_prev and h_prev need {rows} rows, got {cs_prev.shape} and {h_prev.shape}"
-        )
-    if w.shape != (x.shape[-1] + units, 4 * units):
-        raise invalid_argument(f"w.shape must be {(x.shape[-1] + units, 4 * units)}, got {w.shape}")
-    if b.shape != (4 * units,):
-        raise invalid_argument(f"b.shape must be {(4 * units,)}, got {b.shape}")
+    rows, width = x.shape[-2:]
+    _check_matrix("cs_prev", cs_prev)
+    units = cs_prev.shape[1]
+    _check_shapes(
+        ("cs_prev", cs_prev, (rows, units)),
+        ("h_prev", h_prev, (rows, units)),
+        ("w", w, (width + units, 4 * units)),
+        ("b", b, (4 * units,)),
+    )
+
+
+def _check_peepholes(units: int, wci: Any, wcf: Any, wco: Any) -> None:
+    _check_shapes(("wci", wci, (units,)), ("wcf", wcf, (units,)), ("wco", wco, (units,)))
 
 
 class Recurrent(Op):
@@ -108,7 +124,10 @@ class LSTMBlockCell(Recurrent):
         return [Spec(x.dtype, ((x.shape or (None,))[0], _units(cs_prev)))] * 7
 
     def kernel(self, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
+        _check_matrix("x", x)
         _check_cell(x, cs_prev, h_prev, w, b)
+        if use_peephole:
+            _check_peepholes(cs_prev.shape[1], wci, wcf, wco)
         rules = (forget_bias, cell_clip, use_peephole)
         return _cell(x, cs_prev, h_prev, (w, wci, wcf, wco, b), _ICFO, rules)
 
@@ -127,14 +146,31 @@ class LSTMBlockCellGrad(Recurrent):
         gates = (cs_prev.shape or (None,))[0], None if units is None else 4 * units
         return [cs_prev, Spec(x.dtype, gates), *(Spec(x.dtype, p.shape) for p in (wci, wcf, wco))]
 
-    def kernel(self, cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole):
-        before, columns, gates = _cell_gradient(
+    def kernel(
+        self, x, cs_prev, h_prev, w, wci, wcf, wco, b,
+        i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole,
+    ):  # fmt: skip
+        _check_matrix("x", x)
+        _check_cell(x, cs_prev, h_prev, w, b)
+        if use_peephole:
+            _check_peepholes(cs_prev.shape[1], wci, wcf, wco)
+        names = ("i", "cs", "f", "o", "ci", "co", "cs_grad", "h_grad")
+        gates = (i, cs, f, o, ci, co, cs_grad, h_grad)
+        _check_shapes(*[(n, g, cs_prev.shape) for n, g in zip(names, gates, strict=True)])
+        before, columns, by_gate = _cell_gradient(
             cs_prev, (i, cs, f, o, ci, co), wci, wcf, wco, cs_grad, h_grad, _ICFO, use_peephole
         )
         if not use_peephole:
             return before, columns, np.zeros_like(wci), np.zeros_like(wcf), np.zeros_like(wco)
-        peepholes = (gates["i"] * cs_prev, gates["f"] * cs_prev, gates["o"] * cs)
+        peepholes = (by_gate["i"] * cs_prev, by_gate["f"] * cs_prev, by_gate["o"] * cs)
         return before, columns, *(p.sum(axis=0) for p in peepholes)
+
+
+def _check_layer(seq_len_max: Any, x: Any) -> None:
+    if x.ndim != 3:
+        raise invalid_argument(f"x must be 3D, got {x.ndim} dimensions")
+    if seq_len_max > len(x):
+        raise invalid_argument(f"seq_len_max must be at most {len(x)}, got {seq_len_max}")
 
 
 class Layer(Recurrent):
@@ -150,9 +186,10 @@ class Layer(Recurrent):
 
     def steps(self, seq_len_max, x, cs, h, weights, rules) -> tuple[Any, ...]:
         """The gates of all steps; those from `seq_len_max` on are 0."""
-        _check_cell(x, cs, h, weights[0], weights[-1])
-        if seq_len_max > len(x):
-            raise invalid_argument(f"seq_len_max must be at most {len(x)}, got {seq_len_max}")
+        w, *peepholes, b = weights
+        _check_layer(seq_len_max, x)
+        _check_cell(x, cs, h, w, b)
+        _check_peepholes(cs.shape[1], *peepholes)
         results = np.zeros((7, *x.shape[:2], cs.shape[1]), x.dtype)
         for step in range(int(seq_len_max)):
             gates = _cell(x[step], cs, h, weights, self.order, rules)
@@ -233,6 +270,13 @@ class LayerGradient(Recurrent):
         self, seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b,
         i, cs, f, o, ci, co, h, cs_grad, h_grad, use_peephole,
     ):  # fmt: skip
+        _check_layer(seq_len_max, x)
+        _check_cell(x, cs_prev, h_prev, w, b)
+        _check_peepholes(cs_prev.shape[1], wci, wcf, wco)
+        names = ("i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad")
+        results = (i, cs, f, o, ci, co, h, cs_grad, h_grad)
+        shape = (len(x), *cs_prev.shape)
+        _check_shapes(*[(n, r, shape) for n, r in zip(names, results, strict=True)])
         dx, dw, db = np.zeros_like(x), np.zeros_like(w), np.zeros_like(b)
         peepholes = [np.zeros_like(p) for p in (wci, wcf, wco)]
         dcs, dh = np.zeros_like(cs_prev), np.zeros_like(h_prev)
@@ -270,6 +314,20 @@ class BlockLSTMGradV2(LayerGradient):
 _GRU = "x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T"
 
 
+def _check_gru(x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any) -> None:
+    _check_matrix("x", x)
+    _check_matrix("h_prev", h_prev)
+    rows, width = x.shape
+    units = h_prev.shape[1]
+    _check_shapes(
+        ("h_prev", h_prev, (rows, units)),
+        ("w_ru", w_ru, (width + units, 2 * units)),
+        ("w_c", w_c, (width + units, units)),
+        ("b_ru", b_ru, (2 * units,)),
+        ("b_c", b_c, (units,)),
+    )
+
+
 @op
 class GRUBlockCell(Recurrent):
     """One step of a gated recurrent unit with its gates."""
@@ -281,11 +339,7 @@ class GRUBlockCell(Recurrent):
         return [Spec(x.dtype, ((x.shape or (None,))[0], _units(h_prev)))] * 4
 
     def kernel(self, x, h_prev, w_ru, w_c, b_ru, b_c):
-        units = h_prev.shape[1]
-        if w_ru.shape != (x.shape[1] + units, 2 * units):
-            raise invalid_argument(
-                f"w_ru.shape must be {(x.shape[1] + units, 2 * units)}, got {w_ru.shape}"
-            )
+        _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c)
         gates = _sigmoid(np.concatenate([x, h_prev], axis=1) @ w_ru + b_ru)
         r, u = np.split(gates, 2, axis=1)
         c = np.tanh(np.concatenate([x, h_prev * r], axis=1) @ w_c + b_c)
@@ -307,7 +361,10 @@ class GRUBlockCellGrad(Recurrent):
         twice = None if units is None else 2 * units
         return [x, h_prev, Spec(x.dtype, (rows, units)), Spec(x.dtype, (rows, twice))]
 
-    def kernel(self, x, h_prev, w_ru, w_c, r, u, c, d_h):
+    def kernel(self, x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
+        _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c)
+        states = zip(("r", "u", "c", "d_h"), (r, u, c, d_h), strict=True)
+        _check_shapes(*[(name, state, h_prev.shape) for name, state in states])
         width = x.shape[1]
         d_c_bar = d_h * (1 - u) * (1 - c * c)
         d_candidate = d_c_bar @ w_c.T
