@@ -76,12 +76,7 @@ class MaxPool(Op):
         return kernels.maximum(input, along)
 
     def native(self, input, **attrs: Any) -> Any:
-        if not _is_short(input.dtype):
-            return NotImplemented
-        # The search begins at the least number of the dtype, which is another one in float32.
-        pooled = raw.MaxPool(raw.Cast(input, DstT=float32), **attrs)
-        least = constant(kernels.least_finite(input.dtype.numpy), input)
-        return raw.Maximum(raw.Cast(pooled, DstT=input.dtype), least)
+        return _short_maxima(raw.MaxPool, input, attrs)
 
     def gradient(self, input, output, doutput, **attrs: Any) -> Any:
         return raw.MaxPoolGrad(input, output, doutput, **attrs)
@@ -90,6 +85,16 @@ class MaxPool(Op):
 def _is_short(dtype: DType) -> bool:
     """Whether numbers are computed as float32 in compiled functions."""
     return dtype.is_floating and dtype.size == 2
+
+
+def _short_maxima(pool: Any, input: Any, attrs: dict[str, Any]) -> Any:
+    """The rule `native` of maxima of 16-bit floats; NotImplemented for others."""
+    if not _is_short(input.dtype):
+        return NotImplemented
+    # The search begins at the least number of the dtype, which is another one in float32.
+    pooled = pool(raw.Cast(input, DstT=float32), **attrs)
+    least = constant(kernels.least_finite(input.dtype.numpy), input)
+    return raw.Maximum(raw.Cast(pooled, DstT=input.dtype), least)
 
 
 def _with_least_finite(x: Any) -> Any:
@@ -187,6 +192,9 @@ class MaxPool3D(Op):
 
     def kernel(self, input, **attrs: Any):
         return kernels.maximum(input, kernels.plan(input.shape, **attrs))
+
+    def native(self, input, **attrs: Any) -> Any:
+        return _short_maxima(raw.MaxPool3D, input, attrs)
 
     def gradient(self, input, output, doutput, **attrs: Any) -> Any:
         return raw.MaxPool3DGrad(input, output, doutput, **attrs)

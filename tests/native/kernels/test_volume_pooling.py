@@ -61,6 +61,27 @@ def test_gradients_of_windows_of_nothing_but_nan_go_nowhere(window):
     assert not wanted[..., 1].any()
 
 
+@pytest.mark.parametrize("dtype", [tf.float16, tf.bfloat16, tf.float32])
+def test_windows_of_nothing_but_nan_and_infinities_in_compiled_functions(dtype):
+    """Their maximum is the least finite number of the dtype, with which the search begins."""
+    x = np.full((1, 4, 4, 6, 2), -np.inf, np.float32)
+    x[0, :3, :3, 0], x[0, 3, 3, 3, 0] = np.nan, 1
+    x[0, 0, 0, 5, 1] = dtype.min
+
+    def pooled(t):
+        with tf.GradientTape() as tape:
+            tape.watch(t)
+            y = tf.nn.max_pool3d(t, 2, 2, "SAME")
+        return y, tape.gradient(y, t)
+
+    t = tf.cast(tf.constant(x), dtype)
+    wanted = pooled(t)
+    assert tf.reduce_all(tf.math.is_finite(wanted[0]))
+    compiled = tf.function(pooled, jit_compile=True)
+    for got, expected in zip(compiled(t), wanted, strict=True):
+        np.testing.assert_array_equal(got, expected)
+
+
 def test_windows_over_channels_are_left_to_numpy():
     along = windows.axes((1, 2, 2, 2, 4), (1, 1, 1, 1, 2), (1, 1, 1, 1, 2), (1,) * 5, "VALID", ())
     assert volume_pooling.volumes("maximum", along) is None
