@@ -37,9 +37,12 @@ PREFETCHED_ELEMENTS = 2  # elements that a prefetch without a given size compute
 
 
 def runner(
-    shared: Shared, graph: Any, captured: Sequence[Any], name: str
+    shared: Shared, graph: Any, captured: Sequence[Any], name: str, in_iterator: bool = True
 ) -> Callable[..., Element]:
-    """The graph as a function of an element's components."""
+    """The graph as a function of an element's components.
+
+    In an iterator OutOfRangeError is its end: that of a function becomes InvalidArgumentError.
+    """
     reads = graph.derived.get(READS)
     if reads is not None:
         reads.check()
@@ -52,12 +55,12 @@ def runner(
         except Exception as e:
             if interpreter.is_users(e):
                 raise
-            raise failure(e, name) from e
+            raise failure(e, name, in_iterator) from e
 
     return call
 
 
-def failure(error: Exception, name: str) -> Exception:
+def failure(error: Exception, name: str, in_iterator: bool = True) -> Exception:
     """The error of a user's function, with the names of the transformation and the node."""
     node = interpreter.failing_node(error)
     if node is None:
@@ -68,6 +71,9 @@ def failure(error: Exception, name: str) -> Exception:
         kind, text = errors.InvalidArgumentError, errors.kernel_message(error)
     else:
         return error
+    if kind is errors.OutOfRangeError and in_iterator:
+        kind = errors.InvalidArgumentError
+        text = f"Function invocation produced OutOfRangeError: {text}"
     if text.startswith("Error in user-defined function"):
         return error
     message = (
@@ -296,7 +302,7 @@ class ReduceDataset(Op):
     def kernel(self, input_dataset, initial_state, other_arguments, f, output_types):
         root = Root()
         source, state = input_dataset.open(root), tuple(initial_state)
-        call = runner(root.shared, f, other_arguments, "ReduceDataset")
+        call = runner(root.shared, f, other_arguments, "ReduceDataset", in_iterator=False)
         while True:
             try:
                 element = source()

@@ -193,3 +193,37 @@ def test_errors_of_quick_calls_replace_their_elements(
             failed += 1
     assert found == [n for n in range(50) if n % 20 != 19]
     assert failed == 2
+
+
+def _ended_by_function(x: Any) -> Any:
+    def none_at_three(value: Any) -> Any:
+        if value == 3:
+            raise StopIteration
+        return value
+
+    return tf.ensure_shape(tf.numpy_function(none_at_three, [x], tf.int64), ())
+
+
+@pytest.mark.parametrize(
+    "transformed",
+    [
+        lambda d: d.map(_ended_by_function),
+        lambda d: d.map(_ended_by_function, num_parallel_calls=2),
+        lambda d: d.flat_map(lambda x: tf.data.Dataset.from_tensors(_ended_by_function(x))),
+        lambda d: d.scan(tf.constant(0, tf.int64), lambda s, x: (s, _ended_by_function(x))),
+    ],
+    ids=["map", "parallel map", "flat_map", "scan"],
+)
+def test_the_end_of_a_function_is_not_that_of_the_dataset(transformed: Any) -> None:
+    # OutOfRangeError would end loops over the iterator; TensorFlow's maps and scans raise this one.
+    found: list[int] = []
+    iterator = iter(transformed(numbers(5)))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="produced OutOfRangeError"):
+        while True:
+            found.append(int(next(iterator)))
+    assert found == [0, 1, 2]
+
+
+def test_the_end_of_the_function_of_a_reduction_is_out_of_range() -> None:
+    with pytest.raises(tf.errors.OutOfRangeError):
+        numbers(5).reduce(tf.constant(0, tf.int64), lambda s, x: s + _ended_by_function(x))
