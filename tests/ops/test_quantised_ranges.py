@@ -38,3 +38,26 @@ def test_channels_of_one_range_are_quantised_as_all_elements(
     found = op(input=x, input_min=one[0], input_max=one[1], **options)
     wanted = op(input=x, input_min=each[0], input_max=each[1], axis=1, **options)
     np.testing.assert_array_equal(found.numpy(), wanted.numpy())
+
+
+@pytest.mark.parametrize("bounds", [(np.nan, 1.0), (0.0, np.nan), (np.nan, np.nan), (2.0, 1.0)])
+@pytest.mark.parametrize("axis", [-1, 0])
+def test_a_range_without_order_is_an_error(bounds, axis):
+    low, high = (np.float32(b) if axis == -1 else np.float32([0, b]) for b in bounds)
+    for op in (tf.raw_ops.QuantizeAndDequantizeV2, tf.raw_ops.QuantizeAndDequantizeV4):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Invalid range"):
+            op(input=tf.zeros(2), input_min=low, input_max=high, range_given=True, axis=axis)
+
+
+def test_gradients_outside_of_a_range_are_multiplied_by_zero():
+    """TensorFlow was asked: it does not look at the order of the bounds there, and NaN stays NaN."""
+    values, gradients = [-3.0, 0.5, 3.0, np.nan, 3.0], [np.nan, 2.0, -2.0, 1.0, np.inf]
+    found = tf.raw_ops.QuantizeAndDequantizeV4Grad(
+        gradients=gradients, input=values, input_min=-1.0, input_max=1.0
+    )
+    np.testing.assert_array_equal(found[0], [np.nan, 2.0, 0.0, 0.0, np.nan])
+    assert np.signbit(found[0][2])
+    found = tf.raw_ops.QuantizeAndDequantizeV4Grad(
+        gradients=[1.0], input=[0.5], input_min=1.0, input_max=-1.0
+    )
+    assert found[0].numpy().tolist() == [0.0]

@@ -11,7 +11,6 @@ from intaglio.base.dtypes import bfloat16, float16, float32, float64
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
-from intaglio.opdef.scalar import select
 from intaglio.opdef.spec import Spec
 
 _ROUNDS = ("HALF_TO_EVEN", "HALF_UP")
@@ -52,12 +51,17 @@ def _check_shapes(x: Any, low: Any, high: Any, axis: int) -> None:
             )
 
 
-def _bounds(low: Any, high: Any, rank: int, axis: int) -> tuple[Any, Any]:
-    if np.any(low > high):
-        at = np.argmax(np.ravel(low > high))
+def _check_order(low: Any, high: Any) -> None:
+    wrong = ~np.less_equal(low, high)  # also of NaN
+    if np.any(wrong):
+        at = np.argmax(np.ravel(wrong))
         raise invalid_argument(
             f"Invalid range: input_min {np.ravel(low)[at]:g} > input_max {np.ravel(high)[at]:g}"
         )
+
+
+def _bounds(low: Any, high: Any, rank: int, axis: int) -> tuple[Any, Any]:
+    """The bounds of each element, which broadcast with the input."""
     if axis == -1:
         return low, high
     form = [-1 if i == axis else 1 for i in range(rank)]
@@ -157,6 +161,7 @@ def _computed(
 ) -> Any:
     if range_given:
         _check_shapes(x, low, high, axis)
+        _check_order(low, high)
     else:
         _check_axis(x, axis)
     found = _bounds(low, high, x.ndim, axis) if range_given else _found(x, axis)
@@ -264,7 +269,7 @@ class QuantizeAndDequantizeV4Grad(Op):
         low, high = _bounds(input_min, input_max, input.ndim, axis)
         inside = (input >= low) & (input <= high)
         return (
-            select(inside, gradients, gradients.dtype.type(0)),
+            gradients * inside.astype(gradients.dtype),  # NaN stays, as in TensorFlow
             np.zeros_like(input_min),
             np.zeros_like(input_max),
         )
