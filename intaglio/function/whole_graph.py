@@ -91,8 +91,8 @@ def check_arithmetic(graph: Graph) -> None:
 
 
 def is_arithmetic(graph: Graph) -> bool:
-    """Whether `check_arithmetic` would raise nothing."""
-    return not _outside(graph)
+    """Whether `check_arithmetic` would raise nothing, and no op has an object of the host."""
+    return not _outside(graph) and not any([n.op.on_host for n in _nodes(graph)])
 
 
 def _outside(graph: Graph) -> dict[str, tuple[Node, Reach]]:

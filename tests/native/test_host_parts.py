@@ -275,3 +275,34 @@ def test_gradients_flow_through_functions_with_host_ops() -> None:
     for gradient in found:
         np.testing.assert_allclose(gradient, found[0], rtol=1e-6)
     assert len(seen) == 5
+
+
+@pytest.mark.parametrize("trains", [True, False])
+@pytest.mark.parametrize("nested", [True, False])
+def test_a_variable_found_by_name_is_written_once_by_each_call(trains: bool, nested: bool) -> None:
+    """The check of code runs it on copies of variables: of those that the graph is called with."""
+    w = tf.Variable(tf.ones([4, 4]), trainable=trains)
+
+    def counter() -> Any:
+        name = f"counter of {trains} {nested}"
+        return tf.raw_ops.VarHandleOp(dtype=tf.float32, shape=[4, 4], shared_name=name)
+
+    def add(y: Any) -> None:
+        tf.raw_ops.AssignAddVariableOp(resource=counter(), value=tf.ones([4, 4]) + y * 0.0)
+
+    @tf.function
+    def step(x: Any) -> Any:
+        y = x
+        for _ in range(4):
+            y = tf.tanh(y @ w) + tf.exp(-y)
+        if not nested or x[0, 0] > 0.0:
+            add(y)
+        w.assign_add(y * 0.01)
+        return y
+
+    tf.raw_ops.AssignVariableOp(resource=counter(), value=tf.zeros([4, 4]))
+    for calls in range(1, 8):
+        step(tf.ones([4, 4]))
+        found = tf.raw_ops.ReadVariableOp(resource=counter(), dtype=tf.float32)
+        np.testing.assert_array_equal(found, np.full([4, 4], calls))
+    assert run_of(step, tf.ones([4, 4])).native or not trains

@@ -59,6 +59,7 @@ class VarHandleOp(Op):
     )
     stateful = True
     numerics_checked = False
+    on_host = True
 
     def infer(self, dtype: DType, shape: Dims) -> Spec:
         return Spec(resource_dtype, (), Spec(dtype, shape))
