@@ -61,3 +61,24 @@ def test_gradients_outside_of_a_range_are_multiplied_by_zero():
         gradients=[1.0], input=[0.5], input_min=1.0, input_max=-1.0
     )
     assert found[0].numpy().tolist() == [0.0]
+
+
+def test_gradients_outside_of_fake_quantisation_are_multiplied_by_zero():
+    """TensorFlow was asked; a channel whose bounds are both 0 gives them no gradient."""
+    nan, inf = np.nan, np.inf
+    x = np.float32([[0.1, -0.3], [5.0, nan], [-7.0, 0.0]])
+    d = np.float32([[nan, 1.0], [2.0, -3.0], [inf, -0.0]])
+    masked = [[nan, 1.0], [0.0, -0.0], [nan, -0.0]]
+    raw = tf.raw_ops
+    whole = raw.FakeQuantWithMinMaxVarsGradient(gradients=d, inputs=x, min=-1.0, max=1.0)
+    same = raw.FakeQuantWithMinMaxArgsGradient(gradients=d, inputs=x, min=-1.0, max=1.0)
+    for found in (whole[0], same):
+        np.testing.assert_array_equal(found, masked)
+        np.testing.assert_array_equal(np.signbit(found[:, 1]), [False, True, True])
+    assert np.isnan(whole[1]) and np.isnan(whole[2])
+    kind = raw.FakeQuantWithMinMaxVarsPerChannelGradient
+    for bound, expected, by_bounds in ((1.0, masked, nan), (0.0, [[nan, 1], [2, 0], [inf, 0]], 0)):
+        found = kind(gradients=d, inputs=x, min=[-bound, -1.0], max=[bound, 1.0])
+        np.testing.assert_array_equal(found[0], expected)
+        for total in found[1:]:
+            np.testing.assert_array_equal(total, [by_bounds, 0.0])

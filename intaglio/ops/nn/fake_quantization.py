@@ -13,7 +13,6 @@ from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.shapes import Dims
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
-from intaglio.opdef.scalar import select
 from intaglio.opdef.spec import Spec
 from intaglio.ops.math.summation import add_reduce
 
@@ -106,7 +105,7 @@ class FakeQuantWithMinMaxArgsGradient(Op):
             raise invalid_argument("gradient and input must be the same size")
         low, high = _bounds(min, max)
         low, high, _ = nudged(low, high, num_bits, narrow_range)
-        return select(_inside(inputs, low, high), gradients, _F(0))
+        return _masked(gradients, _inside(inputs, low, high))
 
 
 @op
@@ -153,16 +152,21 @@ class FakeQuantWithMinMaxVarsGradient(Op):
             return np.array(gradients), np.zeros((), _F), np.zeros((), _F)
         low, high, _ = nudged(min, max, num_bits, narrow_range)
         return (
-            select(_inside(inputs, low, high), gradients, _F(0)),
+            _masked(gradients, _inside(inputs, low, high)),
             _sums(gradients, inputs < low),
             _sums(gradients, inputs > high),
         )
 
 
+def _masked(gradients: Any, where: Any) -> Any:
+    """The gradients where a mask allows them; others times 0, as in TensorFlow: NaN and infinities show."""
+    return gradients * where.astype(_F)
+
+
 def _sums(gradients: Any, where: Any, axes: tuple[int, ...] | None = None) -> Any:
     """The sums of the gradients where a mask allows them, over some axes or all."""
     over = tuple(range(gradients.ndim)) if axes is None else axes
-    return add_reduce(select(where, gradients, _F(0)), over)
+    return add_reduce(_masked(gradients, where), over)
 
 
 def _channels(inputs: Dims, low: Dims, high: Dims) -> None:
@@ -220,7 +224,7 @@ class FakeQuantWithMinMaxVarsPerChannelGradient(Op):
         empty = (min == 0) & (max == 0)
         rows = tuple(range(inputs.ndim - 1))
         return (
-            select(_inside(inputs, low, high) | empty, gradients, _F(0)),
-            _sums(gradients, (inputs < low) & ~empty, rows),
-            _sums(gradients, (inputs > high) & ~empty, rows),
+            _masked(gradients, _inside(inputs, low, high) | empty),
+            np.where(empty, _F(0), _sums(gradients, inputs < low, rows)),
+            np.where(empty, _F(0), _sums(gradients, inputs > high, rows)),
         )
