@@ -45,19 +45,14 @@ def get_or_create_eval_step() -> Any:
 class StopAfterNEvalsHook(SessionRunHook):
     """Asks the loop to end after `num_evals` evaluations; none of them if that is None.
 
-    With `log_progress` each evaluation is logged, or one of ten if there are more than twenty.
+    With `log_progress` each evaluation is logged, or about ten of them in all if there are twenty or more.
     """
 
     def __init__(self, num_evals: int | None, log_progress: bool = True) -> None:
         self._count = num_evals
         self._completed: Any = None
-        self._logged_each = (
-            None
-            if not log_progress
-            else 1
-            if num_evals is None or num_evals < 20
-            else num_evals // 10
-        )
+        step = 1 if num_evals is None or num_evals < 20 else num_evals // 10
+        self._logged_each = step if log_progress else None
 
     def _set_evals_completed_tensor(self, updated_eval_step: Any) -> None:
         self._completed = updated_eval_step
@@ -112,7 +107,7 @@ def evaluate_once(
       hooks: SessionRunHooks; those of `StopAfterNEvalsHook` count the evaluations.
     """
     counter = get_or_create_eval_step()
-    repeated = final = None
+    repeated: Any = None
     all_hooks = list(hooks or [])
     if eval_ops is not None:
         counting = counter.assign_add(1, use_locking=True, read_value=False)
