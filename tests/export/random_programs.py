@@ -30,6 +30,10 @@ def _compiled(function: Any, **options: Any) -> Any:
     return tf.function(function, jit_compile=True)
 
 
+def _traced(function: Any, **options: Any) -> Any:
+    return tf.function(function)
+
+
 def outcome(seed: int, folder: pathlib.Path) -> tuple[str, str]:
     """What became of a program: "equal", "refused" with the function, or "not exported"; and why.
 
@@ -51,7 +55,8 @@ def outcome(seed: int, folder: pathlib.Path) -> tuple[str, str]:
         return "not exported", lines[1 if len(lines) > 1 else 0].strip()
     inputs = library.interface.functions[0].inputs
     values = {p.label: a.numpy() for p, a in zip(inputs, arguments, strict=True)}
-    expected = _expected(f, concrete, arguments)
+    plain = load(program.source(), namespace(program, variables, _traced))
+    expected = _expected(plain, concrete, arguments)
     try:
         found, changed = CProgram(library, ["run"], folder).run(values)
     except RuntimeError as e:
@@ -81,10 +86,11 @@ def outcome(seed: int, folder: pathlib.Path) -> tuple[str, str]:
     return "equal", ""
 
 
-def _expected(f: Any, concrete: Any, arguments: list[Any]) -> Any:
+def _expected(plain: Any, concrete: Any, arguments: list[Any]) -> Any:
     """The results in this process; None if it raises.
 
-    Texts that stay in a function have code in libraries, but none with jit_compile=True, as in TensorFlow.
+    Texts that stay in a function have code in libraries, but none with jit_compile=True, as in TensorFlow: they
+    are computed by the program `plain`, in which no function is compiled.
     """
     try:
         return concrete(*arguments)
@@ -92,7 +98,7 @@ def _expected(f: Any, concrete: Any, arguments: list[Any]) -> Any:
         if "works on strings" not in str(e):
             return None
     try:
-        return tf.function(f)(*arguments)
+        return tf.function(plain)(*arguments)
     except OpError:
         return None
 
