@@ -294,6 +294,7 @@ class ReduceDataset(Op):
         " -> components: *output_types"
     )
     stateful = True
+    on_host = True
     differentiable = False
 
     def infer(self, output_types, output_shapes) -> Any:

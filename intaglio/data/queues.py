@@ -234,6 +234,7 @@ _ATTRS = (
 
 class _Making(Op):
     stateful = True
+    on_host = True
     differentiable = False
 
     def infer(self) -> Spec:
@@ -315,6 +316,7 @@ class RandomShuffleQueueV2(_Making):
 
 class _Doing(Op):
     stateful = True
+    on_host = True
     differentiable = False
 
 

@@ -58,6 +58,7 @@ class SaveDataset(Op):
     )
     path_inputs = ("path",)
     stateful = True
+    on_host = True
     differentiable = False
 
     def infer(self) -> None:
@@ -246,6 +247,7 @@ class DatasetToTFRecord(Op):
     signature = "input_dataset: variant, filename: string, compression_type: string; -> "
     path_inputs = ("filename",)
     stateful = True
+    on_host = True
     reaches_outside = "data"
     differentiable = False
 

@@ -103,6 +103,7 @@ class AnonymousSeedGenerator(Op):
 
     signature = "seed: int64, seed2: int64, reshuffle: bool; -> handle: resource, deleter: variant"
     stateful = True
+    on_host = True
     droppable = True
     differentiable = False
 

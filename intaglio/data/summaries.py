@@ -24,6 +24,7 @@ class _Writing(Op):
     """Does something with a writer, and has no result."""
 
     stateful = True
+    on_host = True
     differentiable = False
 
     def infer(self) -> None:
@@ -36,6 +37,7 @@ class SummaryWriter(Op):
 
     signature = "; shared_name: str = '', container: str = '' -> writer: resource"
     stateful = True
+    on_host = True
     differentiable = False
 
     def infer(self) -> Spec:

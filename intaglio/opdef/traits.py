@@ -31,8 +31,8 @@ class Traits:
     writes: ClassVar[bool] = True
     # The state outside of the graph that the op reads or changes: one of OUTSIDE.
     reaches_outside: ClassVar[str] = ""
-    # The op takes or gives an object that only the host has: a dataset, an iterator, an optional; or it finds
-    # a variable by its name.
+    # The op takes or gives an object that only the host has: a dataset, an iterator, a queue, a table; or it
+    # finds a variable by its name. Code with such an op must not run twice, as its check does.
     on_host: ClassVar[bool] = False
     # The inputs that name files.
     path_inputs: ClassVar[tuple[str, ...]] = ()

@@ -306,3 +306,20 @@ def test_a_variable_found_by_name_is_written_once_by_each_call(trains: bool, nes
         found = tf.raw_ops.ReadVariableOp(resource=counter(), dtype=tf.float32)
         np.testing.assert_array_equal(found, np.full([4, 4], calls))
     assert run_of(step, tf.ones([4, 4])).native or not trains
+
+
+def test_a_queue_takes_one_element_of_each_call() -> None:
+    queue, w = tf.queue.FIFOQueue(100, [tf.float32], [[]]), tf.Variable(tf.ones([4, 4]))
+
+    @tf.function
+    def step(x: Any) -> None:
+        y = x
+        for _ in range(4):
+            y = tf.tanh(y @ w) + tf.exp(-y)
+        queue.enqueue(tf.reduce_sum(y))
+        w.assign_add(y * 0.01)
+
+    for calls in range(1, 8):
+        step(tf.ones([4, 4]))
+        assert int(queue.size()) == calls
+    assert run_of(step, tf.ones([4, 4])).native

@@ -47,6 +47,7 @@ class Handle(Op):
     """A handle to a table: a new one, or that of a shared name."""
 
     stateful = True
+    on_host = True
     differentiable = False
     pairs: Any = _MUTABLE
     fixed = False
@@ -260,6 +261,7 @@ class Change(Op):
 
     signature = "table_handle: resource, keys: Tin, values: Tout -> "
     stateful = True
+    on_host = True
     differentiable = False
     Tin = ALL
     Tout = ALL
@@ -379,6 +381,7 @@ class InitializeTableFromTextFileV2(Op):
     )
     path_inputs = ("filename",)
     stateful = True
+    on_host = True
     differentiable = False
 
     def infer(self, table_handle: Spec, filename: Spec) -> Any:

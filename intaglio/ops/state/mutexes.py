@@ -56,6 +56,7 @@ class MutexV2(Op):
 
     signature = "; container: str = '', shared_name: str = '' -> resource: resource"
     stateful = True
+    on_host = True
     differentiable = False
 
     def infer(self) -> Spec:
@@ -74,6 +75,7 @@ class MutexLock(Op):
 
     signature = "mutex: resource; -> mutex_lock: variant"
     stateful = True
+    on_host = True
     differentiable = False
 
     def infer(self) -> Spec:
@@ -89,6 +91,7 @@ class ConsumeMutexLock(Op):
 
     signature = "mutex_lock: variant; -> "
     stateful = True
+    on_host = True
     differentiable = False
 
     def infer(self) -> None:
