@@ -114,3 +114,18 @@ def test_an_input_of_another_shape_is_an_error(op: str, name: str) -> None:
         for call in (run, function):
             with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
                 call(**{**given, name: other})
+
+
+@pytest.mark.parametrize("name", ("wci", "wcf", "wco"))
+@pytest.mark.parametrize("op", ("LSTMBlockCell", "LSTMBlockCellGrad"))
+def test_unused_peepholes_are_vectors(op: str, name: str) -> None:
+    # TensorFlow, which was asked, takes vectors of other lengths; given another rank the cell
+    # raises, and its gradient ends the process.
+    run: Any = raw.find(op)
+    given: dict[str, Any] = {**CALLS[op], "use_peephole": False}
+    results = [np.asarray(r) for r in run(**given)]
+    for other, expected in zip(run(**{**given, name: _few(5)})[:2], results, strict=False):
+        np.testing.assert_array_equal(other, expected)
+    for wrong in (given[name][0], given[name][None]):
+        with pytest.raises(tf.errors.InvalidArgumentError, match=name):
+            run(**{**given, name: wrong})

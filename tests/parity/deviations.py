@@ -165,6 +165,14 @@ TABLE = (
         ops="ParseExampleV2",
         change="dense_defaults empty",
     ),
+    Deviation(
+        "Shapes that do not belong together: TensorFlow reads past the arrays that are too "
+        "small, and ignores what is too large. Here they are refused, as for BlockLSTM in both.",
+        theirs="accepted",
+        ours=INVALID,
+        ops="BlockLSTMGrad BlockLSTMGradV2",
+        change="longer at|empty at the end",
+    ),
 )
 # Calls derived from the samples (test_variants.py).
 OF_VARIANTS: tuple[Deviation, ...] = (
@@ -225,7 +233,8 @@ OF_VARIANTS: tuple[Deviation, ...] = (
         theirs=INVALID,
         ours="accepted",
         ops="CropAndResizeGradBoxes DeserializeManySparse DeserializeSparse "
-        "FractionalMaxPoolGrad RaggedGather ResizeBicubicGrad ResizeBilinearGrad ScaleAndTranslateGrad",
+        "FractionalMaxPoolGrad LSTMBlockCell RaggedGather ResizeBicubicGrad ResizeBilinearGrad "
+        "ScaleAndTranslateGrad",
         change=r"without axis|all empty",
     ),
     Deviation(
@@ -237,6 +246,14 @@ OF_VARIANTS: tuple[Deviation, ...] = (
         "FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 IRFFT IRFFT2D IRFFT3D MatrixSolveLs "
         "RFFT RFFT2D RFFT3D",
         change=r"without axis|empty at the end|is_training = False",
+    ),
+    Deviation(
+        "TensorFlow does not write the gates of the steps after the last, and returns what stood "
+        "in memory. Here they are 0.",
+        theirs="accepted",
+        ours=VALUES,
+        ops="BlockLSTM BlockLSTMV2",
+        change="x longer at the start",
     ),
     Deviation(
         "With the accurate transform Pillow offers no other upscaling of a JPEG's colours.",

@@ -87,14 +87,14 @@ def _check_shapes(*expected: tuple[str, Any, tuple[int, ...]]) -> None:
             raise invalid_argument(f"{name}.shape must be {shape}, got {array.shape}")
 
 
-def _check_matrix(name: str, array: Any) -> None:
-    if array.ndim != 2:
-        raise invalid_argument(f"Rank of {name} must be 2, got {array.ndim}")
+def _check_rank(name: str, array: Any, rank: int) -> None:
+    if array.ndim != rank:
+        raise invalid_argument(f"Rank of {name} must be {rank}, got {array.ndim}")
 
 
 def _check_cell(x: Any, cs_prev: Any, h_prev: Any, w: Any, b: Any) -> None:
     rows, width = x.shape[-2:]
-    _check_matrix("cs_prev", cs_prev)
+    _check_rank("cs_prev", cs_prev, 2)
     units = cs_prev.shape[1]
     _check_shapes(
         ("cs_prev", cs_prev, (rows, units)),
@@ -104,8 +104,12 @@ def _check_cell(x: Any, cs_prev: Any, h_prev: Any, w: Any, b: Any) -> None:
     )
 
 
-def _check_peepholes(units: int, wci: Any, wcf: Any, wco: Any) -> None:
-    _check_shapes(("wci", wci, (units,)), ("wcf", wcf, (units,)), ("wco", wco, (units,)))
+def _check_peepholes(units: int, wci: Any, wcf: Any, wco: Any, used: bool = True) -> None:
+    """Raises InvalidArgumentError for what is no vector and, if they are used, for other lengths."""
+    for name, weights in (("wci", wci), ("wcf", wcf), ("wco", wco)):
+        _check_rank(name, weights, 1)
+        if used:
+            _check_shapes((name, weights, (units,)))
 
 
 class Recurrent(Op):
@@ -124,10 +128,9 @@ class LSTMBlockCell(Recurrent):
         return [Spec(x.dtype, ((x.shape or (None,))[0], _units(cs_prev)))] * 7
 
     def kernel(self, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole):
-        _check_matrix("x", x)
+        _check_rank("x", x, 2)
         _check_cell(x, cs_prev, h_prev, w, b)
-        if use_peephole:
-            _check_peepholes(cs_prev.shape[1], wci, wcf, wco)
+        _check_peepholes(cs_prev.shape[1], wci, wcf, wco, use_peephole)
         rules = (forget_bias, cell_clip, use_peephole)
         return _cell(x, cs_prev, h_prev, (w, wci, wcf, wco, b), _ICFO, rules)
 
@@ -138,7 +141,7 @@ class LSTMBlockCellGrad(Recurrent):
 
     signature = (
         f"x: T, {_STATE}, {_WEIGHTS}, i: T, cs: T, f: T, o: T, ci: T, co: T, cs_grad: T, h_grad: T;"
-        " use_peephole: bool -> cs_prev_grad: T, dgates: T, wci_grad: T, wcf_grad: T, wco_grad: T"
+        " use_peephole: bool -> cs_prev_grad: T, dicfo: T, wci_grad: T, wcf_grad: T, wco_grad: T"
     )
 
     def infer(self, x: Spec, cs_prev: Spec, wci: Spec, wcf: Spec, wco: Spec) -> Any:
@@ -150,10 +153,9 @@ class LSTMBlockCellGrad(Recurrent):
         self, x, cs_prev, h_prev, w, wci, wcf, wco, b,
         i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole,
     ):  # fmt: skip
-        _check_matrix("x", x)
+        _check_rank("x", x, 2)
         _check_cell(x, cs_prev, h_prev, w, b)
-        if use_peephole:
-            _check_peepholes(cs_prev.shape[1], wci, wcf, wco)
+        _check_peepholes(cs_prev.shape[1], wci, wcf, wco, use_peephole)
         names = ("i", "cs", "f", "o", "ci", "co", "cs_grad", "h_grad")
         gates = (i, cs, f, o, ci, co, cs_grad, h_grad)
         _check_shapes(*[(n, g, cs_prev.shape) for n, g in zip(names, gates, strict=True)])
@@ -315,8 +317,8 @@ _GRU = "x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T"
 
 
 def _check_gru(x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any) -> None:
-    _check_matrix("x", x)
-    _check_matrix("h_prev", h_prev)
+    _check_rank("x", x, 2)
+    _check_rank("h_prev", h_prev, 2)
     rows, width = x.shape
     units = h_prev.shape[1]
     _check_shapes(
