@@ -65,7 +65,7 @@ class CheckpointLoadStatus:
         for variable, value in self._restoration.of_sessions:
             variable.load(value, session)
 
-    def stream_to(self, session: Any) -> None:
+    def _stream_to(self, session: Any) -> None:
         """As `run_restore_ops`, and variables that are created later are restored in the session then."""
         self.run_restore_ops(session)
         self._restoration.session = session
@@ -123,7 +123,7 @@ class NameBasedSaverStatus:
             if variable._resource is None and name in self._bundle:
                 variable.load(self._bundle.array(name), session)
 
-    def stream_to(self, session: Any) -> None:
+    def _stream_to(self, session: Any) -> None:
         """Raises NotImplementedError: names are looked up once."""
         raise NotImplementedError(
             "Streaming restore not supported from name-based checkpoints when graph building: use "
@@ -159,7 +159,7 @@ class InitializationOnlyStatus:
             "No checkpoint specified, so no restore ops are available (save_path=None to Saver.restore)."
         )
 
-    stream_to = run_restore_ops
+    _stream_to = run_restore_ops
 
     def initialize_or_restore(self, session: Any = None) -> None:
         """Does nothing: variables have their first values."""

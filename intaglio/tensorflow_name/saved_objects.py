@@ -36,7 +36,7 @@ def streaming_restore(status: Any, session: Any = None) -> None:
     nothing to do.
     """
     if not scopes.executing_eagerly():
-        status.stream_to(session)
+        status._stream_to(session)
 
 
 class SaveSpec:

@@ -18,8 +18,13 @@ from intaglio import tf
 UNDOCUMENTED = {
     "tf": {"__internal__", "__operators__", "compat", "tpu", *tf.KERAS},
     "tf.types.experimental": {"TracingContext"},
-    # Ops of our own, which graphs that are saved name.
-    "tf.raw_ops": {"IteratorHasNext", "PythonGeneratorDataset", "RandomChoicesDataset"},
+    # Ops of our own, which graphs that are saved name; and one of TensorFlow's that has no function there.
+    "tf.raw_ops": {
+        "IteratorHasNext",
+        "PythonGeneratorDataset",
+        "RandomChoicesDataset",
+        "XlaCallModule",
+    },
 }
 
 

@@ -29,7 +29,7 @@ TABLES = (
 
 
 def test_every_block_is_drawn_and_some_within_others() -> None:
-    programs = [drawn(seed) for seed in range(110)]
+    programs = [drawn(seed) for seed in range(150)]
     text = "\n".join([p.source() for p in programs])
     for kind in ("tf.case(", "tf.scan(lambda s, e: like(q", "by_variables(", "tf.recompute_grad(",
                  ".read(", "tf.stack(l", "tf.vectorized_map(lambda e: like(q"):  # fmt: skip
@@ -126,7 +126,7 @@ def test_a_seed_gives_one_program() -> None:
 
 
 def test_programs_have_every_kind_of_statement() -> None:
-    programs = [drawn(seed) for seed in range(110)]
+    programs = [drawn(seed) for seed in range(150)]
     text = "\n".join([p.source() for p in programs])
     for kind in ("if ", "for ", "break", "slope(", "@wrapped", "@compiled", "TensorArray", "cut(",
                  "tf.map_fn", "V.assign", "W", "like(", "tf.broadcast_to", "while ", "elif ", "continue",

@@ -24,6 +24,8 @@ MIN_DIVIDED = 1 << 12
 def _coordinates(condition: np.ndarray) -> np.ndarray:
     """`np.argwhere`, by division of the indices of what is true."""
     found = np.flatnonzero(condition)
+    if condition.ndim == 1:
+        return found[:, np.newaxis]
     result = np.empty((len(found), condition.ndim), np.int64)
     for d in range(condition.ndim - 1, 0, -1):
         outer = found // condition.shape[d]
