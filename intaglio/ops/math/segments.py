@@ -411,7 +411,8 @@ class UnsortedExtreme(UnsortedSegments):
         return raw.SelectV2(hits, share, constant(0, data)), None, None
 
 
-def _finite(dtype: Any, smallest: bool) -> Any:
+def finite_extreme(dtype: Any, smallest: bool) -> Any:
+    """The smallest or largest finite number of a dtype of NumPy, as a number of Python."""
     if dtype.kind in "iu":
         return lowest(dtype) if smallest else highest(dtype)
     top = float(ml_dtypes.finfo(dtype).max)
@@ -426,7 +427,7 @@ class UnsortedSegmentMax(UnsortedExtreme):
 
     def kernel(self, data, segment_ids, num_segments):
         count = checked_ids(data, segment_ids, num_segments)
-        empty = _finite(data.dtype, smallest=True)
+        empty = finite_extreme(data.dtype, smallest=True)
         return extremes(data, segment_ids, count, np.maximum, empty, empty)
 
 
@@ -438,7 +439,7 @@ class UnsortedSegmentMin(UnsortedExtreme):
 
     def kernel(self, data, segment_ids, num_segments):
         count = checked_ids(data, segment_ids, num_segments)
-        empty = _finite(data.dtype, smallest=False)
+        empty = finite_extreme(data.dtype, smallest=False)
         return extremes(data, segment_ids, count, np.minimum, empty, empty)
 
 

@@ -80,7 +80,7 @@ def test_positions(tmp_path):
 
 
 def test_segments_and_windows(tmp_path):
-    """By what their kernels do with symbolic arrays."""
+    """By rules of the format, and by what a kernel does with symbolic arrays."""
 
     def f(x: Any, k: Any) -> Any:
         ids = [0, 0, 2, 3, 3, 3]
@@ -91,6 +91,53 @@ def test_segments_and_windows(tmp_path):
         ]
 
     compare(f, tmp_path, normal(2, 6, 5, 3), normal(3, 3, 3))
+
+
+NAMES = ["sum", "mean", "prod", "max", "min"]
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int32, np.int64])
+@pytest.mark.parametrize("sizes", [(), (3,), (2, 3)])
+def test_segments(dtype, sizes, tmp_path):
+    """By numbers that are known, and by those that are data, with segments without elements."""
+
+    def f(x: Any, rising: Any, numbers: Any) -> Any:
+        found = [
+            getattr(tf.math, f"segment_{name}")(x, ids)
+            for name in NAMES
+            for ids in (rising, [0, 0, 2, 3, 3, 3])
+        ]
+        unsorted = [getattr(tf.math, f"unsorted_segment_{n}") for n in NAMES if n != "mean"]
+        return found + [reduce(x, numbers, 5) for reduce in unsorted]
+
+    x = np.round(normal(6, *sizes) * 8).astype(dtype)
+    if x.dtype.kind == "f":
+        x[3:] = -np.inf  # where a segment has nothing else, this is its maximum
+    numbers = np.array([2, 0, 2, -1, 3, 3])
+    arguments = {"x": x, "rising": np.array([1, 1, 1, 4, 6, 6]), "numbers": numbers}
+    specs = [tf.TensorSpec(a.shape, a.dtype, n) for n, a in arguments.items()]
+    concrete = tf.function(f).get_concrete_function(*specs)
+    run = session(intaglio.export_onnx(concrete, tmp_path / "model.onnx"))
+    wanted = concrete(*map(tf.constant, arguments.values()))
+    for mine, theirs in zip(run.run(None, arguments), wanted, strict=True):
+        assert mine.dtype == theirs.numpy().dtype
+        np.testing.assert_allclose(mine, theirs, rtol=1e-3 if dtype is np.float16 else 1e-6)
+
+
+def test_segments_of_unknown_sizes(tmp_path):
+    """One model for any number of rows, also none."""
+
+    def f(x: Any, ids: Any) -> Any:
+        return [getattr(tf.math, f"segment_{name}")(x, ids) for name in NAMES]
+
+    specs = [tf.TensorSpec([None, None], np.float32, "x"), tf.TensorSpec([None], np.int32, "ids")]
+    concrete = tf.function(f).get_concrete_function(*specs)
+    run = session(intaglio.export_onnx(concrete, tmp_path / "model.onnx"))
+    for numbers in ([0, 2, 2, 5], [3], []):
+        x, ids = normal(len(numbers), 3), np.array(numbers, np.int32)
+        wanted = concrete(tf.constant(x), tf.constant(ids))
+        for mine, theirs in zip(run.run(None, {"x": x, "ids": ids}), wanted, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-6)
 
 
 @pytest.mark.parametrize("method", ["bicubic", "area"])

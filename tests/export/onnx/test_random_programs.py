@@ -21,7 +21,7 @@ from tests.export.onnx.running import session
 from trust.generator import draw
 from trust.programs import load, namespace
 
-COUNT = int(os.environ.get("ONNX_PROGRAMS", "24"))
+COUNT = int(os.environ.get("ONNX_PROGRAMS", "60"))
 GROUP = 100
 # At least so many of a group are models that run.
 COMPARED = 2
@@ -57,6 +57,8 @@ def outcome(seed: int, path: pathlib.Path) -> str:
     except Exception:  # onnxruntime has no kernel for some types
         return "not run"
     feeds = {n: v.numpy() for n, v in given.items()}
+    if any(v.type == "tensor(bfloat16)" for v in (*run.get_inputs(), *run.get_outputs())):
+        return "not run"  # onnxruntime's Python takes and gives NumPy's dtypes only
     _compare(run.run(None, feeds), wanted, f"seed {seed}, onnxruntime")
     return "equal"
 

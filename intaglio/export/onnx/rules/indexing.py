@@ -9,8 +9,10 @@ import numpy as np
 from intaglio.base.dtypes import DType
 from intaglio.export.onnx.builder import BOOL, INT64
 from intaglio.export.onnx.registry import onnx_rule
-from intaglio.export.onnx.values import Operand, Unexportable, is_known, known, rank_of
-from intaglio.opdef import late, raw
+from intaglio.export.onnx.values import Operand, dims_of, is_known, known, rank_of
+from intaglio.opdef import late, raw, short_floats
+from intaglio.ops.math.reduction import highest, lowest
+from intaglio.ops.math.segments import finite_extreme
 
 
 def gathered(builder: Any, params: Operand, indices: Operand, axis: int, batch_dims: int) -> Any:
@@ -82,37 +84,44 @@ def _scatter(builder, indices, updates, shape) -> Any:
     return builder.add("ScatterND", zeros, builder.int64(indices), updates, reduction="add")
 
 
-def _empty(reduction: str, dtype: Any) -> Any:
-    """The value of a segment without elements."""
-    dtype = np.dtype(dtype)
+def _neutral(reduction: str, dtype: DType, finite: bool) -> Any:
+    """What a segment begins with; extremes with an infinity, or the last finite number."""
     if reduction in ("add", "mul"):
         return 0 if reduction == "add" else 1
-    if dtype.kind in "iu":
-        limits = np.iinfo(dtype)
-        return limits.min if reduction == "max" else limits.max
-    if dtype.itemsize < 4:
-        raise Unexportable("extremes of segments of 16-bit floats")
-    limits = np.finfo(dtype)
-    return limits.min if reduction == "max" else limits.max
+    if finite:
+        return finite_extreme(dtype.numpy, smallest=reduction == "max")
+    return lowest(dtype.numpy) if reduction == "max" else highest(dtype.numpy)
+
+
+def _reduced(
+    builder: Any, data: Operand, ids: Operand, count: Operand, reduction: str, start: Any
+) -> Operand:
+    """The rows of each of `count` segments put together."""
+    taken = rank_of(ids)
+    tail = [*range(taken, rank_of(data))]
+    whole = builder.concat([count, builder.sizes(data, tail)]) if tail else count
+    rows = builder.unsqueeze(ids, [taken])
+    begun = builder.filled(whole, start, data.dtype)
+    return builder.add("ScatterND", begun, rows, data, reduction=reduction)
+
+
+def _widened(builder: Any, data: Operand) -> Operand:
+    """The elements as those of the dtype that they are put together in."""
+    return builder.cast(data, np.float32) if short_floats.is_short(np.dtype(data.dtype)) else data
 
 
 def _segments(op: Any, reduction: str) -> None:
     @onnx_rule(op)
-    def rule(builder, data, segment_ids, num_segments) -> Any:
-        ids = builder.int64(segment_ids)
-        taken = rank_of(ids)
-        tail = [*range(taken, rank_of(data))]
-        inner = builder.sizes(data, tail) if tail else np.zeros(0, np.int64)
+    def rule(builder, data, segment_ids, num_segments, node) -> Any:
         # One more segment takes what has a negative number.
-        count = builder.add("Add", builder.vector(num_segments), np.array([1]))
-        whole = builder.concat([count, inner])
-        start = builder.filled(whole, _empty(reduction, data.dtype), data.dtype)
-        last = builder.vector(num_segments)
+        last, ids = builder.vector(num_segments), builder.int64(segment_ids)
+        count = last + 1 if is_known(last) else builder.add("Add", last, np.array([1]))
         negative = builder.add("Less", ids, np.array(0), dtype=BOOL)
-        ids = builder.add("Where", negative, last, ids, dtype=INT64)
-        rows = builder.unsqueeze(ids, [taken])
-        found = builder.add("ScatterND", start, rows, data, reduction=reduction)
-        return builder.slice(found, np.array([0]), np.array([-1]), np.array([0]))
+        ids = builder.add("Where", negative, last, ids, dtype=INT64)._replace(dims=dims_of(ids))
+        start = _neutral(reduction, node.inputs[0].dtype, finite=True)
+        found = _reduced(builder, _widened(builder, data), ids, count, reduction, start)
+        found = builder.slice(found, np.array([0]), np.array([-1]), np.array([0]))
+        return builder.cast(found, data.dtype)
 
 
 for _op, _reduction in (
@@ -122,6 +131,53 @@ for _op, _reduction in (
     (raw.UnsortedSegmentMin, "min"),
 ):
     _segments(_op, _reduction)
+
+
+def _sorted_segments(op: Any, reduction: str) -> None:
+    @onnx_rule(op)
+    def rule(builder, data, segment_ids, node) -> Any:
+        """As many segments as the last number says. A model does not check that numbers rise."""
+        ids, wide = builder.int64(segment_ids), _widened(builder, data)
+        count = _count_of_sorted(builder, ids)
+        start = _neutral(reduction, node.inputs[0].dtype, finite=False)
+        found = _reduced(builder, wide, ids, count, reduction, start)
+        if reduction in ("max", "min") or op is raw.SegmentMean:
+            sizes = _sizes_of_segments(builder, ids, count, rank_of(data))
+            if op is raw.SegmentMean:
+                least = builder.add("Max", sizes, np.array(1, np.int64))
+                found = builder.add("Div", found, builder.cast(least, wide.dtype))
+            else:
+                some = builder.add("Greater", sizes, np.array(0, np.int64), dtype=BOOL)
+                zero = builder.scalar(0, wide)
+                found = builder.add("Where", some, found, zero, dtype=wide.dtype)
+        return builder.cast(found, data.dtype)
+
+
+def _count_of_sorted(builder: Any, ids: Operand) -> Operand:
+    """One more than the last of numbers that rise, 0 without any, in a vector of int64."""
+    before = np.array([-1], np.int64)
+    if is_known(ids):
+        return np.concatenate([before, np.asarray(ids)])[-1:] + 1
+    limits = np.array([-1]), np.array([np.iinfo(np.int64).max]), np.array([0])
+    return builder.add("Add", builder.slice(builder.concat([before, ids]), *limits), np.array([1]))
+
+
+def _sizes_of_segments(builder: Any, ids: Operand, count: Operand, rank: int) -> Operand:
+    """How many elements each segment has, as a column beside rows of this rank."""
+    one = np.array(1, np.int64)
+    ones = builder.add("Expand", one, builder.shape(ids))._replace(dims=dims_of(ids))
+    sizes = _reduced(builder, ones, ids, count, "add", 0)
+    return builder.unsqueeze(sizes, [*range(1, rank)]) if rank > 1 else sizes
+
+
+for _op, _reduction in (
+    (raw.SegmentSum, "add"),
+    (raw.SegmentMean, "add"),
+    (raw.SegmentProd, "mul"),
+    (raw.SegmentMax, "max"),
+    (raw.SegmentMin, "min"),
+):
+    _sorted_segments(_op, _reduction)
 
 
 @onnx_rule(raw.OneHot)
