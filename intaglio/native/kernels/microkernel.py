@@ -57,10 +57,11 @@ class Tiles:
     float32, and rounded when they are stored.
     """
 
-    def __init__(self, kind: Kind, stored: Kind | None = None) -> None:
+    def __init__(self, kind: Kind, stored: Kind | None = None, width: int = jit.WIDTH) -> None:
+        """`width` is the number of bytes of a vector; LLVM divides those that are wider than a register."""
         self.kind = kind
         self.stored = stored or kind
-        self.lanes = jit.WIDTH // kind.bytes
+        self.lanes = width // kind.bytes
         self.vector = f"<{self.lanes} x {kind.llvm}>"
         self.test = f"<{self.lanes} x i1>"
         self.suffix = self._suffix(kind)

@@ -22,14 +22,19 @@ from intaglio.native.llvm.builder import Code
 from intaglio.native.llvm.vectors import Kind
 from intaglio.native.runtime import entry
 
-# The sums that are in registers with a row, of one for each vector.
-SUMS = 16 if jit.WIDTH == 64 else 8
+# The bytes of a vector, on every processor: the order of additions is the same, and results differ by no more
+# than rounding products. Processors with narrower registers take several for one.
+WIDTH = 64
+# The sums that are in registers: of so many rows with each vector, but at least one row.
+SUMS = 16 if jit.WIDTH == WIDTH else 8
+# The sums of a single product, of which each takes every fourth vector of a row: they hide the latency of additions.
+SINGLE_SUMS = 4
 # The most rows that are multiplied together: their sums hide the latency of additions.
 MAX_ROWS = 8
 # Up to so many rows are multiplied with a single vector one by one.
 MAX_SINGLE = 3
-# The vectors of a result whose sums stay in registers, and the rows of the matrix that are added
-# to a longer result at a time.
+# The vectors of a result whose sums stay in registers, as many as of one that is shorter, and the rows of the
+# matrix that are added to a longer result at a time.
 VECTORS, TERMS = 4, 8
 # The least and the most elements of a longer result that are computed together: the most stay in the
 # first-level cache.
@@ -67,7 +72,7 @@ def along(count: int, length: int, vectors: int, matrix: int) -> Form:
 
 def _rows(vectors: int) -> int:
     """The rows that are multiplied with so many vectors together: a power of 2."""
-    return min(1 << ((SUMS // vectors).bit_length() - 1), MAX_ROWS)
+    return min(1 << (max(SUMS // vectors, 1).bit_length() - 1), MAX_ROWS)
 
 
 def across(count: int, length: int, matrix: int, threads: int) -> Form:
@@ -226,7 +231,7 @@ def _in_registers(tiles: Tiles, code: Code, x: _Operands, vectors: int, left: st
 
     Several rows are added to sums of their own: additions to one sum would wait for each other.
     """
-    at_once = TERMS // vectors
+    at_once = VECTORS // vectors
     firsts = [str(v * tiles.lanes) for v in range(vectors)]
     masks = [*[""] * (vectors - 1), tiles.mask(code, "0", left)]
 
@@ -303,8 +308,8 @@ def _dot(tiles: Tiles) -> Code:
     """As `_dots`, one row at a time, of which several vectors are added to sums of their own."""
     code = Code("dot", entry.KERNEL)
     x = _operands(code)
-    group = MAX_ROWS * tiles.lanes
-    firsts = [v * tiles.lanes for v in range(MAX_ROWS)]
+    group = SINGLE_SUMS * tiles.lanes
+    firsts = [v * tiles.lanes for v in range(SINGLE_SUMS)]
     with code.loop("%from", "%to") as number:
         row = tiles.step(code, x.matrix, number, x.length)
 
@@ -313,7 +318,7 @@ def _dot(tiles: Tiles) -> Code:
             return tiles.fma(code, vector, factor, total)
 
         groups = code.integer("mul", code.integer("sdiv", x.length, group), group)
-        zeros = ["zeroinitializer"] * MAX_ROWS
+        zeros = ["zeroinitializer"] * SINGLE_SUMS
         with code.carrying("0", groups, group, *_carried(tiles, zeros)) as loop:
             indices = [code.integer("add", loop.index, first) for first in firsts]
             loop.following = [added(*pair) for pair in zip(indices, loop.values, strict=True)]
@@ -348,7 +353,7 @@ def _transposed(tiles: Tiles) -> Code:
 
 def _written(kind: Kind, name: str) -> Code:
     """The kernel of a name."""
-    tiles = Tiles(kind)
+    tiles = Tiles(kind, width=WIDTH)
     if name in ("dot", "sums"):
         return _dot(tiles) if name == "dot" else _sums(tiles)
     vectors, across = name.removeprefix("dots").removesuffix("_across"), name.endswith("_across")
@@ -369,7 +374,7 @@ def library(kind: Kind, name: str) -> Library:
 @functools.cache
 def transposition(kind: Kind) -> Library:
     """The kernel that transposes matrices of few rows or columns."""
-    return Library(lambda: Source([Kernel(_transposed(Tiles(kind)), 1)]))
+    return Library(lambda: Source([Kernel(_transposed(Tiles(kind, width=WIDTH)), 1)]))
 
 
 def transposed_before(product: Any, transposition: Any, operand: int) -> Chain:
