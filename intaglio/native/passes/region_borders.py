@@ -39,7 +39,8 @@ def removable_moves(nodes: Sequence[Node], users: Users) -> set[int]:
             wanted.add(id(node))
     found: set[int] = set()
     for node in moves:
-        if id(node) in wanted and all([id(v.node) not in inner - found for v in node.inputs]):
+        needed = [*[v.node for v in node.inputs], *node.control]
+        if id(node) in wanted and all([id(n) not in inner - found for n in needed]):
             found.add(id(node))
     return found
 

@@ -11,6 +11,8 @@ from intaglio import tf
 from intaglio.base.dtypes import variant
 from intaglio.ir import walk
 from intaglio.native.compilation import compiled, exact
+from intaglio.native.passes import region_borders
+from intaglio.native.passes.use_def import users_of
 from intaglio.native.regions import Regions
 from intaglio.optimize.pipeline import optimize
 
@@ -160,3 +162,22 @@ def test_a_refused_call_leaves_the_function_ready_for_the_next():
         assert f(x, 2).numpy() == 7.0
         with pytest.raises(tf.errors.InvalidArgumentError):
             f(x, 5)
+
+
+def test_a_read_that_waits_for_another_one_stays_behind_it():
+    v = tf.Variable(tf.range(6.0))
+
+    @tf.function
+    def step(x):
+        first = v.read_value()
+        y = tf.tanh(x * first) + tf.exp(-x)
+        return v.read_value(), y
+
+    graph = step.get_concrete_function(tf.ones([6])).frozen
+    region = [n for n in graph.nodes if n.op.name != "Placeholder"]
+    first, second, *_ = [n for n in region if n.op.name == "ReadVariableOp"]
+    moved = region_borders.removable_moves(region, users_of(graph))
+    assert id(second) in moved and id(first) not in moved
+    second.control = (first,)  # as the reads of a called function that is inlined
+    moved = region_borders.removable_moves(region, users_of(graph))
+    assert id(second) not in moved
