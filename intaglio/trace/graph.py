@@ -427,8 +427,9 @@ class FuncGraph(Graph):
         self.get_operations()
         nodes = walk.live_nodes(self.nodes, self.outputs)
         kept = {id(n) for n in nodes}
-        unused = [v.node for v in self.inputs if id(v.node) not in kept]
-        return FrozenGraph(self.name, self.inputs, [*unused, *nodes], self.outputs)
+        # A variable that is several arguments is one placeholder.
+        unused = {id(v.node): v.node for v in self.inputs if id(v.node) not in kept}
+        return FrozenGraph(self.name, self.inputs, [*unused.values(), *nodes], self.outputs)
 
 
 def _is_small_constant(value: Any) -> bool:

@@ -244,3 +244,17 @@ def test_variables_that_are_written_alone_are_used(write, is_used):
         with tf.GradientTape() as tape:
             call()
         assert [u is v for u in tape.watched_variables()] == [True] * is_used
+
+
+def test_a_variable_that_is_two_unused_arguments_is_one_input():
+    v, w = tf.Variable([1.0, 2.0]), tf.Variable([3.0, 4.0])
+
+    @tf.function
+    def inner(unused, x, unused_too):
+        w.assign_sub(x * 0.5)
+        return w * 2.0
+
+    graph = inner.get_concrete_function(v, w, v).frozen
+    assert len({id(n) for n in graph.nodes}) == len(graph.nodes)
+    outer = tf.function(lambda x: inner(v, w, v) + x, jit_compile=True)
+    assert outer(tf.ones([2])).numpy().tolist() == [4.0, 5.0]
