@@ -33,8 +33,8 @@ SINGLE_SUMS = 4
 MAX_ROWS = 8
 # Up to so many rows are multiplied with a single vector one by one.
 MAX_SINGLE = 3
-# The vectors of a result whose sums stay in registers, as many as of one that is shorter, and the rows of the
-# matrix that are added to a longer result at a time.
+# The vectors of a result whose sums stay in registers, and the rows of the matrix that are added to a result
+# at a time.
 VECTORS, TERMS = 4, 8
 # The least and the most elements of a longer result that are computed together: the most stay in the
 # first-level cache.
@@ -231,7 +231,7 @@ def _in_registers(tiles: Tiles, code: Code, x: _Operands, vectors: int, left: st
 
     Several rows are added to sums of their own: additions to one sum would wait for each other.
     """
-    at_once = VECTORS // vectors
+    at_once = TERMS // vectors
     firsts = [str(v * tiles.lanes) for v in range(vectors)]
     masks = [*[""] * (vectors - 1), tiles.mask(code, "0", left)]
 
