@@ -108,18 +108,6 @@ def _products(dtype: Any) -> Iterator[Callable[[], Any]]:
     yield lambda: _with_gradients(tf.matmul, batch, batch)
 
 
-def _classes() -> Iterator[Callable[[], Any]]:
-    """Softmax and cross entropies of few classes, which have kernels for each number of them."""
-    for classes in range(2, 11):
-        logits = _normal(tf.float32, 8192, classes)
-        labels = tf.zeros([8192], tf.int32)
-        for function in (tf.nn.softmax, tf.nn.log_softmax):
-            yield lambda function=function, x=logits: function(x)
-        yield lambda x=logits, labels=labels: tf.nn.sparse_softmax_cross_entropy_with_logits(
-            labels, x
-        )
-
-
 def _functions(dtype: Any) -> Iterator[Callable[[], Any]]:
     """Functions of each element, sums and softmax."""
     x = _normal(dtype, 512, 512)
@@ -174,7 +162,7 @@ def _declared() -> Iterator[Callable[[], Any]]:
 
 
 def _short_rows() -> Iterator[Callable[[], Any]]:
-    """Softmax of rows of few elements, which has a kernel for each length."""
+    """Softmax of rows of few elements, which has a kernel for each length; cross entropies of few classes call it."""
     for length in range(2, SHORT_ROW + 1):
         x = tf.ones([(1 << 15) // length + 1, length])
         for function in (tf.nn.softmax, tf.nn.log_softmax):
@@ -216,7 +204,6 @@ def calls() -> Iterator[Callable[[], Any]]:
         yield from _convolutions(dtype)
         yield from _products(dtype)
         yield from _functions(dtype)
-    yield from _classes()
     yield from _special()
     yield from _pooling()
     yield from _complex()
