@@ -350,7 +350,7 @@ class Counted(Background):
         return 0
 
     def _ready(self, run: Run) -> None:
-        pass
+        pass  # the count decides which call is recorded
 
     def _change_over(self, run: Run) -> None:
         self._agreed_run = run

@@ -83,13 +83,13 @@ def exported_module(
         "module_kept_var_idx": tuple(range(len(taken))),
         "uses_global_constants": True,
     }
-    unshaped = dataclasses.replace(_stand_in(taken, ()), **changed)
+    unshaped = dataclasses.replace(_stub(taken, ()), **changed)
     changed["mlir_module_serialized"], found = _refined(unshaped, taken)
     whole = tuple((dims, dtype) for dims, (_, dtype) in zip(found, returned, strict=True))
-    return dataclasses.replace(_stand_in(taken, whole), **changed)
+    return dataclasses.replace(_stub(taken, whole), **changed)
 
 
-def _stand_in(taken: Sequence[Taken], returned: Sequence[Returned]) -> export.Exported:
+def _stub(taken: Sequence[Taken], returned: Sequence[Returned]) -> export.Exported:
     """An exported program that takes and returns arrays of these kinds."""
 
     def zeros(*_: Any) -> tuple[Any, ...]:

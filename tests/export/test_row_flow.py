@@ -75,7 +75,7 @@ def test_loops_over_as_many_as_there_are(tmp_path: pathlib.Path) -> None:
     compare(f, tmp_path, (x,), (np.abs(x),), (-np.abs(x),))
 
 
-def test_segments_and_places_of_rows(tmp_path: pathlib.Path) -> None:
+def test_segments_and_indices_of_rows(tmp_path: pathlib.Path) -> None:
     """Sums by numbers that are rows; of as many segments as there are distinct numbers."""
 
     def f(x: Any, ids: Any) -> Any:
