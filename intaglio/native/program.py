@@ -12,12 +12,12 @@ from intaglio.base.dtypes import resource, variant
 from intaglio.ir import resources
 from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.analysis.sizes import numeric
-from intaglio.native.llvm.vectors import Unsupported
+from intaglio.native.llvm.vectors import Unsupported, dtype_of
 from intaglio.native.lowering import list_arguments
 from intaglio.native.lowering.function import FunctionLowering
 from intaglio.native.lowering.operands import ArrayOperand, Variable, agrees, known
 from intaglio.native.lowering.registry import elementwise, lowering_of
-from intaglio.native.lowering.tensor_lists import ListOperand, dtype_of
+from intaglio.native.lowering.tensor_lists import ListOperand
 from intaglio.native.lowering.variables import copy_to_target, overwritten
 from intaglio.native.pipeline import ready
 from intaglio.native.runtime import entry
@@ -139,7 +139,7 @@ def _input(w: FunctionLowering, body: Graph, number: int) -> Any:
         return _operand_of_input(w, body, value, w.argument("%ins", number), number)
     except Unsupported as e:
         if w.lacking is not None:
-            return w.stand_in(value, reported=False)
+            return w.placeholder(value, reported=False)
         takers = [n for n in body.nodes if any(v is value for v in n.inputs)]
         e.node = takers[0] if takers else None
         raise
@@ -160,10 +160,7 @@ def _operand_of_input(
         return list_arguments.list_argument(w, body, value, pointer, number)
     if dims is None or None in dims:
         raise Unsupported("a value of unknown shape")
-    operand = ArrayOperand(w.kind(value), known(dims), pointer=pointer)
-    if not operand.count:
-        operand.known = np.zeros(operand.shape, dtype_of(operand.kind))
-    return w.in_registers(w.lanes(operand), operand.shape) if operand.small else operand
+    return w.loaded(ArrayOperand(w.kind(value), known(dims), pointer=pointer))
 
 
 def _check_results(graph: Graph, results: Sequence[Any]) -> None:

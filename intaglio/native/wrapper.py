@@ -19,8 +19,9 @@ from intaglio.base.generated_code import GeneratedCode
 from intaglio.base.memory import aligned, empty
 from intaglio.base.options import OPTIONS
 from intaglio.native.analysis.sizes import numeric
+from intaglio.native.llvm.vectors import dtype_of
 from intaglio.native.lowering import list_arguments
-from intaglio.native.lowering.tensor_lists import ListOperand, Rows, dtype_of
+from intaglio.native.lowering.tensor_lists import ListOperand, Rows
 from intaglio.native.runtime import entry
 from intaglio.native.runtime.buffers import allocator
 from intaglio.native.runtime.native_calls import CompiledProgram

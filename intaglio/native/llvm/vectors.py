@@ -103,6 +103,11 @@ def kind_of(dtype: Any) -> Kind:
         raise Unsupported(f"elements of type {dtype}") from None
 
 
+def dtype_of(kind: Kind) -> Any:
+    """NumPy's dtype of elements in memory."""
+    return next(dtype for dtype, found in KINDS.items() if found == kind)
+
+
 def part_of(kind: Kind) -> Kind:
     """The kind of the real and imaginary parts of complex numbers."""
     return FLOAT if kind.bits == 64 else DOUBLE

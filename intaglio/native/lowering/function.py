@@ -28,6 +28,7 @@ from intaglio.native.llvm.vectors import (
     Kind,
     Lanes,
     Unsupported,
+    dtype_of,
     kind_of,
     literals,
 )
@@ -278,7 +279,7 @@ class FunctionLowering:
         except Unsupported as e:
             if self.lacking is None:
                 raise
-            results = self._stand_ins(node, inputs, str(e), found)
+            results = self._placeholders_of(node, inputs, str(e), found)
         for block in self._temporary:
             self.arena.release(block)
         self._temporary = outer
@@ -306,7 +307,7 @@ class FunctionLowering:
             raise Failed(node) from e
         return results
 
-    def _stand_ins(
+    def _placeholders_of(
         self, node: Node, inputs: Sequence[Value], reason: str, found: int
     ) -> list[Value]:
         """Operands for the results of a node without code, which is added to `lacking`.
@@ -318,21 +319,15 @@ class FunctionLowering:
         is_reason = not others and node.op is not raw.Const
         if self.lacking is not None and len(self.lacking) == found and is_reason:
             self.lacking.append((node, reason))
-        return [self.stand_in(v, node.op is not raw.Const) for v in node.outputs]
+        return [self.placeholder(v, node.op is not raw.Const) for v in node.outputs]
 
-    def stand_in(self, value: SymbolicTensor, reported: bool) -> Value:
+    def placeholder(self, value: SymbolicTensor, reported: bool) -> Value:
         """Memory for a value that nothing is written to; Unknown where a dtype or shape has none."""
         if not numeric(value.dtype):
             return Unknown(f"elements of type {value.dtype.name}", reported)
         if value.dims is None or None in value.dims:
             return Unknown("a value of unknown shape", reported)
-        operand = ArrayOperand(self.kind(value), known(value.dims))
-        if not operand.count:
-            operand.known = np.zeros(operand.shape, value.dtype.numpy)
-            return operand
-        operand.pointer, block = self.allocate_bytes(operand.bytes)
-        operand.blocks = (block,)
-        return self.in_registers(self.lanes(operand), operand.shape) if operand.small else operand
+        return self.loaded(self.allocate(None, self.kind(value), known(value.dims)))
 
     def _check_results(self, node: Node, results: Sequence[Value]) -> None:
         """Raises TypeError if a rule returns other operands than the node declares."""
@@ -436,6 +431,12 @@ class FunctionLowering:
         return operand
 
     # -- between registers and memory ------------------------------------------------------
+
+    def loaded(self, operand: ArrayOperand) -> ArrayOperand:
+        """An operand in memory: in registers if it is small, and known if it has no elements."""
+        if not operand.count:
+            operand.known = np.zeros(operand.shape, dtype_of(operand.kind))
+        return self.in_registers(self.lanes(operand), operand.shape) if operand.small else operand
 
     def builder(self, count: int) -> Functions:
         """The builder for one vector of so many elements."""

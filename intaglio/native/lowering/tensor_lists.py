@@ -19,7 +19,7 @@ from intaglio.ir.graph import Graph, Node, SymbolicTensor
 from intaglio.native.analysis.list_elements import READERS, element_of
 from intaglio.native.analysis.sizes import is_small, numeric
 from intaglio.native.llvm.builder import Phi
-from intaglio.native.llvm.vectors import KINDS, Kind, Lanes, Unsupported, kind_of
+from intaglio.native.llvm.vectors import Kind, Lanes, Unsupported, dtype_of, kind_of
 from intaglio.native.lowering.elementwise import add_to
 from intaglio.native.lowering.function import FunctionLowering, Value
 from intaglio.native.lowering.memory_plan import OUTSIDE, Block
@@ -33,11 +33,6 @@ MAX_BYTES = 1 << 25
 MAX_LIST_CAPACITY = 1 << 16
 MAX_LIMITED_BYTES = 1 << 28
 GAP_BYTES = 3 << 6
-
-
-def dtype_of(kind: Kind) -> Any:
-    """NumPy's dtype of elements in memory."""
-    return next(dtype for dtype, found in KINDS.items() if found == kind)
 
 
 class Declared(NamedTuple):
