@@ -234,6 +234,10 @@ class _Late(Exception):
     """A function did not return in time."""
 
 
+# Threads whose computations wait for a process that did not come.
+_abandoned: list[threading.Thread] = []
+
+
 def _within(seconds: float, call: Callable[[], Any]) -> Any:
     """What a function returns or raises in a thread of its own, with numbers of 64 bits.
 
@@ -255,8 +259,20 @@ def _within(seconds: float, call: Callable[[], Any]) -> Any:
     if errors:
         raise errors[0]
     if not found:
+        _abandoned.append(thread)
         raise _Late
     return found[0]
+
+
+def _join_abandoned(seconds: float) -> None:
+    """Waits until the abandoned computations have failed, as they do once this process has left the others.
+
+    A daemon thread that returns from XLA to an interpreter that is being finalized is ended by CPython up
+    to 3.13 with `pthread_exit`, which may not unwind XLA's frames and ends the process with SIGABRT.
+    """
+    end = time.monotonic() + seconds
+    while _abandoned:
+        _abandoned.pop().join(max(end - time.monotonic(), 0.0))
 
 
 def _is_of_others(error: Exception) -> bool:
@@ -398,6 +414,7 @@ def _leave(processes: Processes) -> None:
     if processes.index == 0:
         time.sleep(0.2)
     jax.distributed.shutdown()
+    _join_abandoned(HEARTBEAT_SECONDS)
 
 
 __all__ = ["AllGather", "AllReduce", "Processes", "join"]

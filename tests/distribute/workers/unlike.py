@@ -5,8 +5,10 @@ With the argument "late" the second worker does not come to a sum of both.
 
 from __future__ import annotations
 
+import atexit
 import json
 import sys
+import threading
 import time
 from typing import Any
 
@@ -16,6 +18,9 @@ import intaglio
 from intaglio.xla import evaluator
 
 intaglio.backend("xla")
+if sys.argv[1:] == ["late"]:
+    # Called last, when the workers have left each other.
+    atexit.register(lambda: print("threads:", [t.name for t in threading.enumerate()]))
 strategy = tf.distribute.MultiWorkerMirroredStrategy()
 number = strategy.cluster_resolver.task_id
 found: dict[str, Any] = {"worker": number}
