@@ -18,7 +18,9 @@ def specialized(graph: Graph, input_dims: Sequence[Dims]) -> Graph:
     """
     new = Rewriter(graph)
     for value, dims in zip(graph.inputs, input_dims, strict=True):
-        spec = value.spec if dims is None else value.spec.like(shape=dims)
+        spec = value.spec
+        if dims is not None:  # a variable keeps what is known of its contents
+            spec = Spec(spec.dtype, dims, spec.value if isinstance(spec.value, Spec) else None)
         attrs = {**value.node.attrs, "shape": spec.shape}
         new.keep(value.node, derived(value.node, [], attrs=attrs, specs=[spec]))
     inputs = {id(v.node) for v in graph.inputs}

@@ -59,3 +59,27 @@ def test_what_follows_from_shapes_is_known():
     assert graph.outputs[0].dims == (3,)
     assert graph.inputs[0].dims == (7, 3)
     assert concrete.frozen.inputs[0].dims == (None, 3)
+
+
+def test_variables_of_a_version_have_their_shapes(monkeypatch):
+    """A graph that reads and writes variables is one native function for each shape of its inputs."""
+    made = []
+    regions_of = regions.Regions.__init__
+
+    def record(self, graph, exact=False):
+        regions_of(self, graph, exact)
+        made.append(self)
+
+    monkeypatch.setattr(regions.Regions, "__init__", record)
+    weights = tf.Variable(tf.ones([3, 2]))
+
+    @tf.function(input_signature=[OPEN], jit_compile=True)
+    def step(x):
+        y = tf.reduce_sum(x @ weights)
+        weights.assign_sub(tf.ones([3, 2]) * 0.25)
+        return y
+
+    assert float(step(tf.ones([4, 3]))) == 24.0
+    assert float(step(tf.ones([5, 3]))) == 22.5
+    assert len(made) == 2
+    assert all(each.whole is not None for each in made)
