@@ -89,6 +89,28 @@ def test_orthogonal_factors_have_one_thread(monkeypatch, library):
     assert (seen, library.threads) == ([1], 4)
 
 
+def test_few_equations_with_many_right_hand_sides_have_one_thread(monkeypatch, library):
+    wide = tf.ones([4, 300], tf.float64)
+    run = lambda: tf.linalg.solve(square(4), wide)  # noqa: E731
+    assert threads_of(monkeypatch, library, run) == [1]
+
+
+def test_triangular_solutions_have_one_thread(monkeypatch, library):
+    functions = lapack.lapack_functions("d")
+    if functions is None:
+        pytest.skip("NumPy has another library")
+    seen = []
+
+    def watched(*arguments):
+        seen.append(library.threads)
+        return Lapack.solve_triangular(functions, *arguments)
+
+    monkeypatch.setattr(functions, "solve_triangular", watched)
+    for rows, columns in ((12, 300), (64, 1), (4, 4), (4, 1 << 18)):
+        tf.linalg.triangular_solve(square(rows), tf.ones([rows, columns], tf.float64))
+    assert (seen, library.threads) == ([1, 1, 4, 4], 4)
+
+
 @pytest.mark.parametrize("rows", [4, 1024])
 def test_the_others_have_what_the_library_gives_them(monkeypatch, library, rows):
     run = lambda: tf.linalg.solve(square(rows), square(rows))  # noqa: E731
