@@ -171,7 +171,7 @@ def nerf_render(tf: Any, inputs: Inputs) -> Any:
 
 
 @program()
-def mixture_of_experts(tf: Any, inputs: Inputs) -> Any:
+def two_layer_experts(tf: Any, inputs: Inputs) -> Any:
     """Two experts of six for each token, by its gate."""
     n, d, e, f = inputs.size(100, 400, 6), inputs.size(16, 48, 4), 6, inputs.size(16, 64, 5)
     wg, w1, w2 = (
@@ -220,7 +220,7 @@ def crf_loss(tf: Any, inputs: Inputs) -> Any:
 
 
 @program()
-def graph_attention(tf: Any, inputs: Inputs) -> Any:
+def graph_attention_training(tf: Any, inputs: Inputs) -> Any:
     """Attention along the edges of a graph, and a step of training."""
     n, e, d = inputs.size(300, 1200, 8), inputs.size(2000, 8000, 20), inputs.size(16, 48, 4)
     src, dst = tf.constant(inputs.integers(n, e)), tf.constant(inputs.integers(n, e))

@@ -11,7 +11,7 @@ from benchmarks.programs.registry import program
 
 
 @program()
-def shallow_water(tf: Any, inputs: Inputs) -> Any:
+def shallow_water_basin(tf: Any, inputs: Inputs) -> Any:
     """Waves in a basin: staggered fields, walls by pads, several steps."""
     h, w, t = inputs.size(30, 120, 8), inputs.size(30, 120, 9), inputs.size(5, 20, 2)
 

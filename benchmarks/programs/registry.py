@@ -37,11 +37,16 @@ PROGRAMS: dict[str, Program] = {}
 def program(
     modes: tuple[str, ...] = MODES, tolerance: float = 2e-3, random: bool = False
 ) -> Callable[[Build], Build]:
-    """Enters a program. One that is a call of Keras or `tf.data` by itself has "eager" alone."""
+    """Enters a program. One that is a call of Keras or `tf.data` by itself has "eager" alone.
+
+    Raises ValueError for a second program of a name.
+    """
 
     def enter(build: Build) -> Build:
         family = build.__module__.rsplit(".", 1)[-1]
         name = build.__name__
+        if name in PROGRAMS:
+            raise ValueError(f"{name} is a program of {PROGRAMS[name].family} and of {family}")
         PROGRAMS[name] = Program(name, family, build, modes, tolerance, random)
         return build
 
