@@ -25,6 +25,7 @@ CTYPES = {
     "intaglio/native/kernels/elementwise.py": "calls machine code where no entry can",
     "intaglio/native/llvm/executable.py": "asks the system, by mprotect, for executable memory",
     "intaglio/native/llvm/jit.py": "makes functions of machine code's addresses",
+    "intaglio/native/llvm/library.py": "calls functions of LLVM's library",
     "intaglio/native/llvm/loader.py": "makes memory executable, and asks for addresses of the system",
     "intaglio/native/llvm/matrix_registers.py": "asks the system, by arch_prctl, for matrix registers",
     "intaglio/runtime/dlpack.py": "the layout of DLPack's own structure",

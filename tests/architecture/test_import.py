@@ -29,6 +29,7 @@ LATER = (
     "asyncio",
     "concurrent.futures",
     "google.protobuf",
+    "intaglio.native.llvm.library",
     "llvmlite",
     "secrets",
     "intaglio.data.dataset",

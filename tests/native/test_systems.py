@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from intaglio import tf
-from intaglio.native.llvm import compiler, jit, object_cache
+from intaglio.native.llvm import compiler, jit, library, object_cache
 
 PROGRAM = """
 import numpy as np
@@ -153,6 +153,7 @@ def test_code_for_another_processor_or_version_is_not_used(monkeypatch, tmp_path
     jit.compiled(text)
     assert read[-1] is not None
     monkeypatch.setattr(jit, "IDENTITY", "another")
+    monkeypatch.setattr(library, "library", lambda: None)
     monkeypatch.setattr(compiler, "machine", lambda *_: Machine())
     assert jit.compiled(text) == b"other"
     assert read[-1] is None

@@ -1,6 +1,6 @@
 """The JIT: addresses of functions of LLVM modules, which are compiled, or read from the cache on disk.
 
-LLVM is loaded for code that is not on disk (`llvm/compiler.py`). In a process that writes code for another
+LLVM is loaded for code that is not on disk (`llvm/library.py`, `llvm/compiler.py`). In a process that writes code for another
 one (`llvm/target.py`) modules keep their text, and addresses are numbers that stand for functions
 (`symbol_at`).
 """
@@ -46,12 +46,21 @@ def compiled(text: str, effort: int = KERNEL_EFFORT) -> bytes:
     name = object_cache.name_of(text, IDENTITY, str(effort))
     code = object_cache.read(name) or prepared.read(processor.PREPARED, text, effort)
     if code is None:
-        compiler = _compiler()
-        with compiler.LOCK:
-            machine = compiler.machine(effort, *processor.for_compiler())
-            code = compiler.emitted(text, machine, optimised=effort == FULL_EFFORT)
+        code = _emitted(text, effort)
         object_cache.write(name, code)
     return code
+
+
+def _emitted(text: str, effort: int) -> bytes:
+    """The object file of a module, which LLVM compiles."""
+    if effort != FULL_EFFORT:
+        library = later.named("intaglio.native.llvm.library").library()
+        if library is not None:
+            return library.emitted(text, effort, *processor.for_compiler())
+    compiler = _compiler()
+    with compiler.LOCK:
+        machine = compiler.machine(effort, *processor.for_compiler())
+        return compiler.emitted(text, machine, optimised=effort == FULL_EFFORT)
 
 
 def _loaded(code: bytes) -> Callable[[str], int]:

@@ -13,6 +13,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from typing import NamedTuple
 
 from intaglio.base import later
 from intaglio.native.llvm import object_cache, target
@@ -32,6 +33,8 @@ _LLVM_NAMES = {
 }
 # The oldest supported llvmlite, and the pattern of the version in its metadata.
 OLDEST = (0, 48)
+# The path of its library on Linux.
+LIBRARY = ("binding", "libllvmlite.so")
 _VERSION = re.compile(r"version['\"]?\s*[:=]\s*['\"](\d+)\.(\d+)")
 # The known families of AMD processors with AVX-512.
 _ZEN_FAMILIES = range(25, 64)
@@ -62,23 +65,34 @@ def _named_by_llvm(flags: str) -> dict[str, bool]:
     return found
 
 
-def _llvmlite() -> str:
-    """The path and version of the installed llvmlite, found without importing it, which takes longer.
+class Installed(NamedTuple):
+    """The installed llvmlite: its folder, the text of its version file, and (major, minor) of that."""
 
-    Only if its files do not show that it can be used is it imported, which raises ImportError if not.
+    folder: str
+    version: str
+    release: tuple[int, int]
+
+
+@functools.cache
+def installed() -> Installed:
+    """The installed llvmlite, found without importing it, which takes longer.
+
+    Only if its files do not show that it can be used is it imported, which raises ImportError if not; its
+    release is (0, 0) then.
     """
     spec = importlib.util.find_spec("llvmlite")
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError("No module named 'llvmlite'", name="llvmlite")
     folder = os.path.dirname(spec.origin)
     version = ""
-    if os.path.exists(os.path.join(folder, "binding", "libllvmlite.so")):
+    if os.path.exists(os.path.join(folder, *LIBRARY)):
         with contextlib.suppress(OSError), open(os.path.join(folder, "_version.py"), "rb") as file:
             version = file.read().decode("latin-1")
     found = _VERSION.search(version)
-    if found is None or (int(found[1]), int(found[2])) < OLDEST:
-        version = described()[3]
-    return f"{folder}\n{version}"
+    release = (int(found[1]), int(found[2])) if found else (0, 0)
+    if release < OLDEST:
+        return Installed(folder, described()[3], (0, 0))
+    return Installed(folder, version, release)
 
 
 @functools.cache
@@ -88,6 +102,7 @@ def described() -> tuple[str, str, Mapping[str, bool], str]:
 
 
 _CHOSEN = target.chosen()
+# What Linux tells; None elsewhere.
 _SAID = None if target.FREESTANDING else _by_system()
 # `INTAGLIO_PROCESSOR=x86-64-v4:znver4` uses the features of a level, tuned for one processor.
 _COMMON, _, _NAMED = os.environ.get("INTAGLIO_PROCESSOR", "").partition(":")
@@ -102,7 +117,8 @@ def _known() -> tuple[str, str, Mapping[str, bool], str]:
     zen = _SAID["vendor_id"] == "AuthenticAMD" and int(_SAID["cpu family"]) in _ZEN_FAMILIES
     name = _NAMED or _COMMON or ("znver" if zen else "x86-64")
     features = _named_by_llvm(_SAID["flags"])
-    return name, "x86_64", features, "\n".join([_llvmlite(), *_SAID.values()])
+    folder, version, _ = installed()
+    return name, "x86_64", features, "\n".join([folder, version, *_SAID.values()])
 
 
 NAME, MACHINE, _FEATURES, _DESCRIPTION = _known()
@@ -132,6 +148,8 @@ def _enabled(known: Mapping[str, bool]) -> str:
 
 
 _ENABLED = _enabled(_FEATURES).split(",")
+# Whether LLVM's library is one for this system and processor, and its place is known.
+KNOWN_LIBRARY = _SAID is not None and _CHOSEN is None
 # All facts about the processor and LLVM that compiled code depends on: a part of cache keys.
 IDENTITY = object_cache.name_of(_DESCRIPTION, _COMMON, str(WIDTH))
 # Whether the processor has fused multiply-add, which rounds x * y + z once.
@@ -178,7 +196,8 @@ PREPARED = f"{LEVEL}-znver" if LEVEL == "x86-64-v4" and NAME.startswith("znver")
 
 def for_compiler() -> tuple[str, str]:
     """The name of the processor and its features, as LLVM compiles for it."""
-    _, cpu, known, _ = described()
+    library = later.named("intaglio.native.llvm.library").library()
+    cpu, known = library.host() if library else described()[1:3]
     if _COMMON:
         every = {*_BASE, *dict(_LEVELS.values())[_COMMON], "crc32"}
         return NAME, _enabled({name: name in every for name in known})

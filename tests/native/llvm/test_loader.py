@@ -170,7 +170,7 @@ with tf.GradientTape() as tape:
     tape.watch(w)
     y = tf.nn.conv2d(x, w, 1, "SAME")
 print(hash(y.numpy().tobytes()), hash(tape.gradient(y, w).numpy().tobytes()))
-print("llvmlite.binding" in sys.modules)
+print("libllvmlite" in open("/proc/self/maps").read())
 """
 
 
