@@ -6,6 +6,7 @@ Follows https://www.tensorflow.org/api_docs/python/tf/test/TestCase.
 from __future__ import annotations
 
 import os
+import random
 import re
 import shutil
 import tempfile
@@ -17,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from intaglio.base import nest
+from intaglio.base.device_spec import DeviceSpec
 from intaglio.base.errors import InvalidArgumentError, OpError
 from intaglio.compat_v1.default_graphs import (
     get_default_graph,
@@ -28,8 +30,11 @@ from intaglio.graphdef.declarations import parsed_text
 from intaglio.runtime import random_state
 from intaglio.testing.absl_assertions import AbslAssertions
 from intaglio.testing.eager_sessions import EagerSessionWarner, FakeEagerSession
-from intaglio.testing.numbers import NumberAssertions, valued
+from intaglio.testing.numbers import NumberAssertions, evaluated
 from intaglio.trace.scopes import executing_eagerly
+
+# With which a test starts: TensorFlow's own number, so that its random numbers are those.
+_SEED = 87654321
 
 
 class CapturedWrites:
@@ -38,13 +43,20 @@ class CapturedWrites:
     def __init__(self, stream: Any, file: Any) -> None:
         self._stream = stream
         self._file = file
+        self._final: str | None = None
 
     def contents(self) -> str:
-        """All of it so far."""
+        """All of it so far; after the block, all that was written in it."""
+        if self._final is not None:
+            return self._final
         self._stream.flush()
         self._file.flush()
         self._file.seek(0)
         return self._file.read().decode("utf-8")
+
+    def finish(self) -> None:
+        """Keeps the contents beyond the end of the file."""
+        self._final = self.contents()
 
 
 class TestCase(NumberAssertions, AbslAssertions):
@@ -66,14 +78,15 @@ class TestCase(NumberAssertions, AbslAssertions):
         super().setUp()
         if not in_another_graph():
             reset_default_graph()
-        random_state.SEEDS.set(87654321)
-        np.random.seed(87654321)
+        random_state.SEEDS.set(_SEED)
+        random.seed(_SEED)
+        np.random.seed(_SEED)
         self._folder: str | None = None
 
     def evaluate(self, tensors: Any) -> Any:
         """Tensors of a structure as NumPy values; in a graph those of the session of the test."""
         if executing_eagerly():
-            return valued(tensors() if callable(tensors) else tensors)
+            return evaluated(tensors)
         session = get_default_session()
         if session is not None:
             return session.run(tensors)
@@ -140,12 +153,13 @@ class TestCase(NumberAssertions, AbslAssertions):
         with tempfile.TemporaryFile() as file:
             number = stream.fileno()
             kept = os.dup(number)
+            writes = CapturedWrites(stream, file)
             try:
                 stream.flush()
                 os.dup2(file.fileno(), number)
-                yield CapturedWrites(stream, file)
+                yield writes
             finally:
-                stream.flush()
+                writes.finish()
                 os.dup2(kept, number)
                 os.close(kept)
 
@@ -198,34 +212,36 @@ class TestCase(NumberAssertions, AbslAssertions):
     def assertStartsWith(self, actual: Any, expected_start: Any, msg: Any = None) -> None:
         """Fails unless a text begins so."""
         if not actual.startswith(expected_start):
-            self.fail(f"{actual!r} does not start with {expected_start!r} {msg or ''}")
+            text = f"{actual!r} does not start with {expected_start!r}"
+            self.fail(self._formatMessage(msg, text))
 
     def assertEndsWith(self, actual: Any, expected_end: Any, msg: Any = None) -> None:
         """Fails unless a text ends so."""
         if not actual.endswith(expected_end):
-            self.fail(f"{actual!r} does not end with {expected_end!r} {msg or ''}")
+            self.fail(self._formatMessage(msg, f"{actual!r} does not end with {expected_end!r}"))
 
     def assertRegexMatch(self, actual_str: str, regexes: Any, message: Any = None) -> None:
         """Fails unless one of the patterns is found in the text."""
         if not any(re.search(r, actual_str) for r in regexes):
-            self.fail(f"{actual_str!r} contains none of {list(regexes)} {message or ''}")
+            text = f'"{actual_str}" does not contain any of these regexes: {list(regexes)}.'
+            self.fail(self._formatMessage(message, text))
 
     def assertLen(self, container: Any, expected_len: int, msg: Any = None) -> None:
         """Fails unless there are so many elements."""
         if len(container) != expected_len:
-            self.fail(
-                f"{container!r} has length of {len(container)}, expected {expected_len}. {msg or ''}"
-            )
+            text = f"{container!r} has length of {len(container)}, expected {expected_len}."
+            self.fail(self._formatMessage(msg, text))
 
     def assertEmpty(self, container: Any, msg: Any = None) -> None:
         """Fails unless there are no elements."""
         if len(container):
-            self.fail(f"{container!r} has length of {len(container)}. {msg or ''}")
+            text = f"{container!r} has length of {len(container)}."
+            self.fail(self._formatMessage(msg, text))
 
     def assertNotEmpty(self, container: Any, msg: Any = None) -> None:
         """Fails unless there are elements."""
         if not len(container):
-            self.fail(f"{container!r} has length of 0. {msg or ''}")
+            self.fail(self._formatMessage(msg, f"{container!r} has length of 0."))
 
     def assertBetween(self, value: Any, minv: Any, maxv: Any, msg: Any = None) -> None:
         """Fails unless minv <= value <= maxv."""
@@ -236,13 +252,15 @@ class TestCase(NumberAssertions, AbslAssertions):
         """Fails unless all that is expected is there."""
         missing = set(expected_subset) - set(actual_set)
         if missing:
-            self.fail(f"Missing elements {missing} in {set(actual_set)} {msg or ''}")
+            text = f"Missing elements {missing}\nExpected: {expected_subset}\nActual: {actual_set}"
+            self.fail(self._formatMessage(msg, text))
 
     def assertNoCommonElements(self, expected_seq: Any, actual_seq: Any, msg: Any = None) -> None:
         """Fails if something is in both."""
         common = set(expected_seq) & set(actual_seq)
         if common:
-            self.fail(f"Common elements {common} {msg or ''}")
+            text = f"Common elements {common}\nExpected: {expected_seq}\nActual: {actual_seq}"
+            self.fail(self._formatMessage(msg, text))
 
     def assertItemsEqual(self, first: Any, second: Any, msg: Any = None) -> None:
         """Fails unless both have the same elements, in any order."""
@@ -250,7 +268,12 @@ class TestCase(NumberAssertions, AbslAssertions):
 
     def assertSameElements(self, expected_seq: Any, actual_seq: Any, msg: Any = None) -> None:
         """Fails unless both have the same elements, in any order and however often."""
-        self.assertEqual(set(expected_seq), set(actual_seq), msg)
+        lacking = [e for e in expected_seq if e not in actual_seq]
+        others = [e for e in actual_seq if e not in expected_seq]
+        text = f"Expected, but missing:\n  {lacking!r}\n" if lacking else ""
+        text += f"Unexpected, but present:\n  {others!r}\n" if others else ""
+        if text:
+            self.fail(self._formatMessage(msg, text))
 
     def assertSameStructure(
         self, a: Any, b: Any, aname: str = "a", bname: str = "b", msg: Any = None
@@ -294,6 +317,12 @@ class TestCase(NumberAssertions, AbslAssertions):
         if isinstance(wanted, str):
             wanted = parsed_text(type(validate_message), wanted, "the expected text")
         self.assertEqual(str(wanted), str(validate_message), msg)
+
+    def assertDeviceEqual(self, device1: Any, device2: Any, msg: Any = None) -> None:
+        """Fails unless two names of devices mean the same, however they are written."""
+        first, second = (DeviceSpec.from_string(d or "").to_string() for d in (device1, device2))
+        text = f"Devices {first} and {second} are not equal. {msg}"
+        self.assertEqual(first, second, text)
 
     def checkedThread(
         self, target: Callable[..., Any], args: Any = None, kwargs: Any = None

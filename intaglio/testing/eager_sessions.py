@@ -31,8 +31,9 @@ class EagerSessionWarner:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(
-            f"self.session() has no {name!r} while eager execution is enabled: call self.evaluate(tensor), or run "
-            "the test in a graph, by `with tf.Graph().as_default()` or test_util.run_v1_only."
+            f"self.session() has no {name!r}: its properties and methods are not there while eager execution is "
+            "enabled. Call self.evaluate(tensor), or run the test in a graph, by `with tf.Graph().as_default()` or "
+            "test_util.run_v1_only."
         )
 
 

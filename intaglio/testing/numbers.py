@@ -6,20 +6,64 @@ Follows https://www.tensorflow.org/api_docs/python/tf/test/TestCase.
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 import unittest
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
 
 from intaglio.base import nest
 from intaglio.base.composite import CompositeTensor
+from intaglio.compat_v1.values import RaggedTensorValue
 from intaglio.ir.graph import SymbolicTensor
+from intaglio.opdef.indexed_slices import IndexedSlices
 from intaglio.opdef.tensor import Tensor
+from intaglio.ragged.tensor import RaggedTensor
+from intaglio.sparse.tensor import SparseTensor, SparseTensorValue
 from intaglio.state.variable import Variable
+
+# The largest array of which a failed comparison of shapes shows the contents.
+_SHOWN_SIZE = 500
+_SHOWN_ELEMENTS = 10
+
+
+class IndexedSlicesValue(NamedTuple):
+    """The arrays of `tf.IndexedSlices`."""
+
+    values: Any
+    indices: Any
+    dense_shape: Any
+
+
+def evaluated(value: Any) -> Any:
+    """The value of a structure of tensors, as `TestCase.evaluate` gives it eagerly.
+
+    A sparse tensor is a SparseTensorValue, a ragged one a RaggedTensorValue, IndexedSlices an
+    IndexedSlicesValue, and None is None. Functions are called. Raises ValueError for leaves of other types.
+    """
+    return None if value is None else nest.map_structure(_evaluated_leaf, value)
+
+
+def _evaluated_leaf(leaf: Any) -> Any:
+    if isinstance(leaf, SparseTensor):
+        return SparseTensorValue(
+            *(t.numpy() for t in (leaf.indices, leaf.values, leaf.dense_shape))
+        )
+    if isinstance(leaf, RaggedTensor):
+        return RaggedTensorValue(_evaluated_leaf(leaf.values), leaf.row_splits.numpy())
+    if isinstance(leaf, IndexedSlices):
+        shape = leaf.dense_shape
+        dense_shape = None if shape is None else shape.numpy()
+        return IndexedSlicesValue(leaf.values.numpy(), leaf.indices.numpy(), dense_shape)
+    if callable(getattr(leaf, "numpy", None)):
+        return leaf.numpy()
+    if callable(leaf):
+        return evaluated(leaf())
+    if leaf is None:
+        return None
+    raise ValueError(f"Unsupported type {type(leaf).__name__!r}.")
 
 
 def valued(value: Any) -> Any:
@@ -69,7 +113,7 @@ class NumberAssertions(unittest.TestCase):
 
     def evaluate(self, tensors: Any) -> Any:
         """Tensors of a structure as NumPy values."""
-        return valued(tensors)
+        return evaluated(tensors)
 
     def _evaluated(self, value: Any) -> Any:
         """The structure with values for the tensors of a graph in it."""
@@ -80,50 +124,34 @@ class NumberAssertions(unittest.TestCase):
         """What the comparisons of arrays compare; test cases of libraries override it."""
         return array(self._evaluated(a))
 
-    def _same_shape(self, a: np.ndarray, b: np.ndarray, msg: str) -> None:
+    def _same_shape(self, a: np.ndarray, b: np.ndarray, rest: str) -> None:
         if a.shape != b.shape:
-            self.fail(f"Shape mismatch: expected {a.shape}, got {b.shape} with contents {b}. {msg}")
+            text = f"Shape mismatch: expected {a.shape}, got {b.shape}{rest}"
+            self.assertEqual(a.shape, b.shape, text)
 
     def assertAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Fails unless both have the same shape and elements; nan equals nan.
 
         Ragged tensors are compared as nested lists.
         """
-        if any(isinstance(v, CompositeTensor) and hasattr(v, "to_list") for v in (a, b)):
+        if any(isinstance(v, (RaggedTensor, RaggedTensorValue)) for v in (a, b)):
             self.assertEqual(_nested(self._evaluated(a)), _nested(self._evaluated(b)), msg)
             return
         x, y = _comparable(self._GetNdArray(a)), _comparable(self._GetNdArray(b))
-        self._same_shape(x, y, msg or "")
+        small = y.ndim <= 3 or y.size < _SHOWN_SIZE
+        contents = f". Contents: {y!r}" if small else ""
+        self._same_shape(x, y, f"{contents}. \n{msg or ''}.")
         same = x == y
         if x.dtype.kind in "fc" and y.dtype.kind in "fc":
             same = same | (np.isnan(x) & np.isnan(y))
-        self._check(np.asarray(same, bool), x, y, "not equal", msg, np.testing.assert_array_equal)
-
-    def _check(
-        self,
-        holds: np.ndarray,
-        x: Any,
-        y: Any,
-        what: str,
-        msg: str | None,
-        compare: Callable[..., Any],
-    ) -> None:
-        """Fails unless `holds` everywhere, with the report of NumPy's function `compare` as TensorFlow does."""
-        if holds.all():
-            return
-        at = np.argwhere(~np.atleast_1d(holds))
-        shown = [
-            f"  {tuple(i.tolist())}: {np.atleast_1d(x)[tuple(i)]!r}, {np.atleast_1d(y)[tuple(i)]!r}"
-            for i in at[:10]
-        ]
-        more = [f"  and {len(at) - 10} more"] if len(at) > 10 else []
-        head = f"{msg or ''}\n{len(at)} of {holds.size} elements are {what}:"
-        text = "\n".join([head, *shown, *more])
-        try:
-            compare(x, y, err_msg=text)
-        except AssertionError as e:
-            text = str(e)
-        self.fail(text)
+        differs = ~np.asarray(same, bool)
+        if differs.any():
+            where = np.where(differs) if differs.ndim else ()
+            lines = [msg or "", *_places(differs, "not equal")]
+            lhs, rhs = np.asarray(x[where], x.dtype), np.asarray(y[where], y.dtype)
+            lines += [f"not equal lhs = {lhs!r}", f"not equal rhs = {rhs!r}"]
+            np.testing.assert_array_equal(x, y, err_msg="\n".join(lines))
+            self.fail("\n".join(lines))
 
     def assertDictEqual(self, d1: Any, d2: Any, msg: Any = None) -> None:
         """Fails unless both have the same keys, and equal values; floats may differ as in `assertAllClose`."""
@@ -138,7 +166,7 @@ class NumberAssertions(unittest.TestCase):
             for key, value in d1.items():
                 exact = np.asarray(valued(value)).dtype.kind != "f"
                 check = self.assertAllEqual if exact else self.assertAllClose
-                check(value, d2[key], msg=f"{key!r}: {msg or ''}")
+                check(value, d2[key], msg=f"{key}{f' {msg}' if msg else ''}")
 
     def assertNotAllEqual(self, a: Any, b: Any, msg: str | None = None) -> None:
         """Fails if both have the same shape and elements."""
@@ -155,31 +183,48 @@ class NumberAssertions(unittest.TestCase):
         self._all_close(a, b, rtol, atol, msg)
 
     # A method of its own, so that a subclass may have an `assertAllClose` that calls this one.
-    def _all_close(self, a: Any, b: Any, rtol: Any, atol: Any, msg: str | None) -> None:
+    def _all_close(
+        self, a: Any, b: Any, rtol: Any, atol: Any, msg: str | None, path: str = ""
+    ) -> None:
         a, b = valued(self._evaluated(a)), valued(self._evaluated(b))
         if isinstance(a, Mapping) or isinstance(b, Mapping):
             if not (isinstance(a, Mapping) and isinstance(b, Mapping)):
-                self.fail(f"Cannot compare a mapping with what is none: {a!r}, {b!r}. {msg or ''}")
-            self.assertEqual(sorted(a), sorted(b), f"mismatched keys. {msg or ''}")
+                raise ValueError(f"Can't compare dict to non-dict, a{path} vs b{path}. {msg or ''}")
+            keys = f"a{path} has keys {a.keys()}, but b{path} has keys {b.keys()}"
+            self.assertCountEqual(a.keys(), b.keys(), f"mismatched keys: {keys}. {msg or ''}")
             for key in a:
-                self._all_close(a[key], b[key], rtol, atol, f"[{key!r}] {msg or ''}")
+                self._all_close(a[key], b[key], rtol, atol, msg, f"{path}[{key}]")
             return
         if isinstance(a, (list, tuple)) and _is_ragged(a, b):
-            self.assertEqual(len(a), len(b), msg)
+            sizes = f"a{path} has {len(a)} items, but b{path} has {len(b)} items"
+            self.assertEqual(len(a), len(b), f"Mismatched length: {sizes}. {msg or ''}")
             for i, (x, y) in enumerate(zip(a, b, strict=True)):
-                self._all_close(x, y, rtol, atol, f"[{i}] {msg or ''}")
+                self._all_close(x, y, rtol, atol, msg, f"{path}[{i}]")
             return
-        self._arrays_close(self._GetNdArray(a), self._GetNdArray(b), rtol, atol, msg)
+        self._arrays_close(self._GetNdArray(a), self._GetNdArray(b), rtol, atol, msg, path)
 
-    def _arrays_close(self, x: Any, y: Any, rtol: Any, atol: Any, msg: Any) -> None:
-        self._same_shape(x, y, msg or "")
+    def _arrays_close(self, x: Any, y: Any, rtol: Any, atol: Any, msg: Any, path: str = "") -> None:
+        self._same_shape(x, y, f" with contents {y}. {msg or ''}".rstrip(" "))
+        dtype, shape = x.dtype, x.shape
         if ml_dtypes.bfloat16 in (x.dtype, y.dtype):
-            rtol = max(rtol, 1e-2)
             x, y = x.astype(np.float32), y.astype(np.float32)
-        close = np.isclose(x, y, rtol=rtol, atol=atol, equal_nan=True)
-        what = f"not close (rtol={rtol}, atol={atol})"
-        compare = functools.partial(np.testing.assert_allclose, rtol=rtol, atol=atol)
-        self._check(np.asarray(close), x, y, what, msg, compare)
+        differs = ~np.asarray(np.isclose(x, y, rtol=rtol, atol=atol, equal_nan=True))
+        if not differs.any():
+            return
+        where = np.where(differs) if differs.ndim else ()
+        lhs, rhs = x[where], y[where]
+        lines = [
+            f"Mismatched value: a{path} is different from b{path}. {msg or ''}",
+            *_places(differs, "not close"),
+            f"not close lhs = {lhs}",
+            f"not close rhs = {rhs}",
+            f"not close dif = {np.abs(lhs - rhs)}",
+            f"not close tol = {atol + rtol * np.abs(rhs)}",
+            f"dtype = {dtype}, shape = {shape}",
+        ]
+        text = "\n".join(lines)
+        np.testing.assert_allclose(x, y, rtol=rtol, atol=atol, err_msg=text)
+        self.fail(text)
 
     def assertAllCloseAccordingToType(
         self,
@@ -243,15 +288,21 @@ class NumberAssertions(unittest.TestCase):
     ) -> None:
         """Fails unless all elements are in the range, without its bounds where it is open."""
         x = self._GetNdArray(target)
+        missing = np.isnan(x) if x.dtype.kind in "fc" else np.zeros(x.shape, bool)
+        if missing.any():
+            self.fail(
+                f"{int(missing.sum())} of the {x.size} element(s) are NaN. Subscripts(s) and value(s) "
+                f"of the NaN element(s):\n  {_elements(x, missing)}"
+            )
         above = x > lower_bound if open_lower_bound else x >= lower_bound
         below = x < upper_bound if open_upper_bound else x <= upper_bound
-        outside = int((~(above & below)).sum())
-        if outside:
+        outside = ~np.asarray(above & below)
+        if outside.any():
             left, right = "(["[not open_lower_bound], ")]"[not open_upper_bound]
-            at = np.argwhere(~np.atleast_1d(above & below))[:10].tolist()
             self.fail(
-                f"{outside} of the {x.size} element(s) are outside the range "
-                f"{left}{lower_bound}, {upper_bound}{right}, at {at}"
+                f"{int(outside.sum())} of the {x.size} element(s) are outside the range "
+                f"{left}{lower_bound}, {upper_bound}{right}. Subscript(s) and value(s) of the "
+                f"offending elements:\n  {_elements(x, outside)}"
             )
 
     def assertAllInSet(self, target: Any, expected_set: Any) -> None:
@@ -267,7 +318,8 @@ class NumberAssertions(unittest.TestCase):
         """Fails unless |f1 - f2| <= err."""
         self.assertTrue(
             f1 == f2 or math.fabs(f1 - f2) <= err,
-            f"{f1:f} != {f2:f} +/- {err:f}{f' ({msg})' if msg else ''}",
+            f"{f1:f} != {f2:f} +/- {err:f} (difference: {math.fabs(f1 - f2):g})"
+            f"{f' ({msg})' if msg else ''}",
         )
 
     def assertArrayNear(
@@ -305,6 +357,19 @@ class NumberAssertions(unittest.TestCase):
         for field in dataclasses.fields(first):
             a, b = getattr(first, field.name), getattr(second, field.name)
             self.assertEqual(a, b, f"{field.name}: {msg or ''}")
+
+
+def _places(differs: np.ndarray, what: str) -> list[str]:
+    """The line that says where arrays differ; none for scalars."""
+    return [f"{what} where = {np.where(differs)}"] if differs.ndim else []
+
+
+def _elements(x: np.ndarray, chosen: Any) -> str:
+    """The first of the chosen elements, one a line, each behind its index."""
+    x, chosen = np.atleast_1d(x), np.atleast_1d(chosen)
+    at = [tuple(int(i) for i in index) for index in np.argwhere(chosen)]
+    lines = [f"{list(index)} : {x[index]}" for index in at[:_SHOWN_ELEMENTS]]
+    return "\n  ".join([*lines, *(["..."] if len(at) > _SHOWN_ELEMENTS else [])])
 
 
 def _is_ragged(a: Any, b: Any) -> bool:

@@ -21,6 +21,7 @@ def test_writes_of_python_and_of_others(tmp_path, capfd) -> None:
             assert found.contents() == "hi\nlow\n"
             print("more", file=stream)
             assert found.contents() == "hi\nlow\nmore\n"
+        assert found.contents() == "hi\nlow\nmore\n"  # beyond the block too, as in TensorFlow
         print("after", file=stream)
     assert (tmp_path / "f").read_text() == "after\n"
 
