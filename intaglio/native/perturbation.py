@@ -33,6 +33,10 @@ MIN_RUNS_OF_CHANCE = 8
 MAX_CANCELLED, MAX_CANCELLED_ULPS = 1e-3, 4.0
 
 
+# The number of elements that are compared at once: the comparison takes some tens of bytes for each.
+BLOCK = 1 << 18
+
+
 class Tolerance(NamedTuple):
     """The minimal tolerance, whatever the scatter: relative, and absolute for zeros."""
 
@@ -88,12 +92,25 @@ def agree(reference: Any, other: Any, scattered: Sequence[Any]) -> bool:
     if np.shape(other) != reference.shape:
         return len(others) < len(scattered)
     other = np.asarray(other)
-    wrong, unstable = differing(reference, other, others, COARSE)
+    wrong, unstable = _differing_in_blocks(reference, other, others)
     if not wrong.any() or _is_cancellation(reference, other, wrong):
         return True
     if len(others) < MIN_RUNS_OF_CHANCE:
         return False
     return int(wrong.sum()) <= int(unstable.sum()) / (math.e * (len(others) + 2))
+
+
+def _differing_in_blocks(reference: Any, other: Any, scattered: Sequence[Any]) -> Any:
+    """What `differing` gives; its temporary arrays, of 8 bytes an element, are those of one block."""
+    if reference.size <= BLOCK:
+        return differing(reference, other, scattered, COARSE)
+    wrong, unstable = (np.empty(reference.shape, bool) for _ in range(2))
+    flat = [np.reshape(a, -1) for a in (reference, other, *scattered)]
+    for start in range(0, reference.size, BLOCK):
+        block = slice(start, start + BLOCK)
+        a, b, *others = (x[block] for x in flat)
+        wrong.reshape(-1)[block], unstable.reshape(-1)[block] = differing(a, b, others, COARSE)
+    return wrong, unstable
 
 
 def _is_cancellation(reference: Any, other: Any, wrong: Any) -> bool:

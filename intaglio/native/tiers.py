@@ -212,6 +212,8 @@ class Background:
         try:
             if call.agrees(run):
                 self._change_over(run)
+        except first_call.Exiting:
+            pass
         except Exception as e:
             self.run = functools.partial(_raise, e)
         finally:
@@ -250,18 +252,15 @@ class AheadOfTime(Background):
         self.run = functools.partial(self._first, run)
 
     def _first(self, run: Run, *arrays: Any) -> tuple[Any, ...]:
-        """A call that runs both the interpreter and the code; if they differ, the graph stays interpreted."""
+        """A call before which the code is checked; if it differs, the graph stays interpreted."""
         with self._checking:
             graph = self._unchecked
-            if graph is not None:
-                results, self.agreed = first_call.call(
-                    graph, run, self._interpreted, arrays, streams(graph)
-                )
-                self._unchecked = None
-                self.run = run if self.agreed else self._interpreted
-                return results
-        # Another thread has checked the code meanwhile.
-        self.run = run if self.agreed else self._interpreted
+            if graph is not None:  # else another thread has checked the code meanwhile
+                agreed = first_call.agrees(graph, run, self._interpreted, arrays, streams(graph))
+                if agreed is None:  # the program's own error: this call raises it, with its effects
+                    return self._interpreted(*arrays)
+                self.agreed, self._unchecked = agreed, None
+                self.run = run if agreed else self._interpreted
         return self.run(*arrays)
 
 

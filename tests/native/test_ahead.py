@@ -175,6 +175,38 @@ def test_threads_that_call_it_first_at_once_get_the_same():
         np.testing.assert_array_equal(result, results[0])
 
 
+@pytest.mark.parametrize("written", [False, True])
+def test_the_check_loses_no_assignment_of_another_thread(monkeypatch, written):
+    """Another thread assigns while the first call is checked: its value stays, unless the call itself assigns."""
+    v = tf.Variable(np.zeros(20, np.float32), trainable=False)
+    real, checks = pipeline.native.compiled, []
+
+    def disturbed(graph):
+        run = real(graph)
+
+        def call(*arrays):
+            if not checks:
+                checks.append(1)
+                other = threading.Thread(target=v.assign, args=[np.full(20, 7, np.float32)])
+                other.start()
+                other.join()
+            return run(*arrays)
+
+        return call
+
+    monkeypatch.setattr("intaglio.function.pipeline.native.compiled", disturbed)
+
+    @tf.function
+    def f(x, write):
+        if write:
+            v.assign_add(smooth(x) * 0.0 + 1.0)
+        return smooth(x)
+
+    f(X, tf.constant(written))
+    assert checks
+    np.testing.assert_array_equal(v.numpy(), np.full(20, 8 if written else 7))
+
+
 def test_it_pays_by_the_graph_alone(monkeypatch):
     monkeypatch.setattr(tiers, "MAX_BREAK_EVEN_CALLS", 50)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,23 @@ def test_code_that_differs_is_not_called(
     assert checks == [False]
     (message,) = messages(caplog)
     assert "step" in message and "where it is interpreted" in message
+
+
+def test_large_results_are_compared_with_little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(perturbation, "BLOCK", 1 << 14)
+    a = np.random.default_rng(0).standard_normal(1 << 20).astype(np.float32)
+    b, samples = a.copy(), [a * np.float32(1 + 1e-6), a]
+    b[[3, 1 << 19]] += 1.0
+    whole = perturbation.differing(a, b, samples, perturbation.COARSE)
+    tracemalloc.start()
+    try:
+        blocks = perturbation._differing_in_blocks(a, b, samples)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    for mine, right in zip(blocks, whole, strict=True):
+        np.testing.assert_array_equal(mine, right)
+    assert peak < a.nbytes
 
 
 def test_variables_and_streams_advance_once(checks: list[bool]) -> None:
