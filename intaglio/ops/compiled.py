@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any, ClassVar
@@ -11,6 +12,7 @@ import numpy as np
 from intaglio.opdef import machine_code, short_floats
 from intaglio.opdef.machine_code import WORK_PER_FUNCTION, Kernel
 from intaglio.opdef.op import Op
+from intaglio.opdef.scalar import NumpyScalars, in_blocks
 
 # The kinds that there are for float64 too.
 DOUBLED = (
@@ -53,11 +55,13 @@ class CompiledFunction(Op):
     """A function of each element that NumPy computes in several passes: `numpy_kernel`.
 
     Large arrays of float32 are computed by machine code of the rule `scalar`, and so are those of 16-bit
-    floats, which are rounded once; those of float64, where NumPy takes longer than for an exponential.
+    floats, which are rounded once; those of float64, where NumPy takes longer than for an exponential, or
+    where the family says so.
     """
 
     compiled_when_large = True
     work_per_element = WORK_PER_FUNCTION
+    compiled_in_double: ClassVar[bool] = False
     numpy_kernel: ClassVar[Kernel]
 
     def computed(self, *arrays: Any) -> Any:
@@ -74,7 +78,7 @@ class CompiledFunction(Op):
         if work >= machine_code.MIN_COMPILED_WORK and short_floats.is_short(dtype):
             wide = [short_floats.widened(x) for x in arrays]
             return short_floats.rounded(self.computed(*wide), dtype)
-        # NumPy has an exponential of float64 that is fast, but no series.
+        # NumPy has an exponential of float64 that is fast where the processor has long vectors.
         kind = "series" if len(machine_dtypes(self)) > 1 else "function"
         run = select_kernel(kind, dtype, work, self)
         return self.numpy_kernel(*arrays) if run is None else run(*arrays)
@@ -87,6 +91,29 @@ class CompiledUnary(CompiledFunction):
         if self.work_per_element * x.size < machine_code.MIN_COMPILED_WORK:  # most arrays are small
             return self.numpy_kernel(x)
         return self.computed(x)
+
+
+class CompiledExpression(CompiledFunction):
+    """A function whose NumPy kernel is the rule `scalar`, computed in blocks."""
+
+    def numpy_kernel(self, *arrays):
+        """The rule computed by NumPy."""
+        return _in_blocks(self)(*arrays)
+
+
+@functools.cache
+def _in_blocks(op: Op) -> Kernel:
+    return in_blocks(functools.partial(op.rules["scalar"].fn, NumpyScalars))
+
+
+class LibraryFunction(CompiledUnary):
+    """A function of one tensor that NumPy has as a ufunc, `numpy_kernel`.
+
+    NumPy has vector code of these for few processors. On the others its loop calls the C library for
+    each element, which takes ten times as long as our vector code.
+    """
+
+    compiled_in_double = True
 
 
 def by_numbers(function: Callable[[float], float], kernel: Kernel, most: int) -> Kernel:
@@ -106,4 +133,5 @@ def by_numbers(function: Callable[[float], float], kernel: Kernel, most: int) ->
 def machine_dtypes(op: Op) -> tuple[np.dtype[Any], ...]:
     """The dtypes of which large arrays are machine code, for an op of `CompiledFunction`."""
     single, double = np.dtype(np.float32), np.dtype(np.float64)
-    return (single, double) if op.work_per_element > WORK_PER_FUNCTION else (single,)
+    known = isinstance(op, CompiledFunction) and op.compiled_in_double
+    return (single, double) if known or op.work_per_element > WORK_PER_FUNCTION else (single,)

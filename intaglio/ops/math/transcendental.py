@@ -11,7 +11,12 @@ from intaglio.base.dtypes import bfloat16, complex64, complex128, float16, float
 from intaglio.opdef import raw
 from intaglio.opdef.op import op
 from intaglio.opdef.scalar import NumpyScalars, in_blocks
-from intaglio.ops.compiled import CompiledUnary
+from intaglio.ops.compiled import (
+    CompiledExpression,
+    CompiledFunction,
+    CompiledUnary,
+    LibraryFunction,
+)
 from intaglio.ops.families import (
     Binary,
     Unary,
@@ -133,8 +138,10 @@ class Exp(Analytic):
 
 
 @op
-class Expm1(Analytic):
+class Expm1(LibraryFunction, Analytic):
     """e ** x - 1, exact for small x."""
+
+    numpy_kernel = np.expm1
 
     def scalar(self, s, x):
         return s.expm1(x)
@@ -155,8 +162,10 @@ class Log(Analytic):
 
 
 @op
-class Log1p(Analytic):
+class Log1p(LibraryFunction, Analytic):
     """log(1 + x), exact for small x."""
+
+    numpy_kernel = np.log1p
 
     def scalar(self, s, x):
         return s.log1p(x)
@@ -229,8 +238,10 @@ class Cos(Analytic):
 
 
 @op
-class Tan(Analytic):
+class Tan(LibraryFunction, Analytic):
     """The tangent."""
+
+    numpy_kernel = np.tan
 
     def scalar(self, s, x):
         return s.tan(x)
@@ -241,8 +252,10 @@ class Tan(Analytic):
 
 
 @op
-class Asin(Analytic):
+class Asin(LibraryFunction, Analytic):
     """The angle whose sine is x."""
+
+    numpy_kernel = np.arcsin
 
     def scalar(self, s, x):
         return s.asin(x)
@@ -252,8 +265,10 @@ class Asin(Analytic):
 
 
 @op
-class Acos(Analytic):
+class Acos(LibraryFunction, Analytic):
     """The angle whose cosine is x."""
+
+    numpy_kernel = np.arccos
 
     def scalar(self, s, x):
         return s.acos(x)
@@ -268,8 +283,10 @@ def _off_circle(x: Any) -> Any:
 
 
 @op
-class Atan(Analytic):
+class Atan(LibraryFunction, Analytic):
     """The angle whose tangent is x."""
+
+    numpy_kernel = np.arctan
 
     def scalar(self, s, x):
         return s.atan(x)
@@ -280,11 +297,16 @@ class Atan(Analytic):
 
 
 @op
-class Atan2(Binary):
+class Atan2(CompiledFunction, Binary):
     """The angle of the point (x, y)."""
 
     signature = "y: T, x: T -> z: T"
     T = FLOATS
+    compiled_in_double = True
+    numpy_kernel = np.arctan2
+
+    def kernel(self, y, x):
+        return self.computed(y, x)
 
     def scalar(self, s, y, x):
         return s.atan2(y, x)
@@ -299,8 +321,10 @@ class Atan2(Binary):
 
 
 @op
-class Sinh(Analytic):
+class Sinh(LibraryFunction, Analytic):
     """The hyperbolic sine."""
+
+    numpy_kernel = np.sinh
 
     def scalar(self, s, x):
         return s.sinh(x)
@@ -310,8 +334,10 @@ class Sinh(Analytic):
 
 
 @op
-class Cosh(Analytic):
+class Cosh(LibraryFunction, Analytic):
     """The hyperbolic cosine."""
+
+    numpy_kernel = np.cosh
 
     def scalar(self, s, x):
         return s.cosh(x)
@@ -351,8 +377,10 @@ class TanhGrad(AnalyticGradient):
 
 
 @op
-class Asinh(Analytic):
+class Asinh(LibraryFunction, Analytic):
     """The number whose hyperbolic sine is x."""
+
+    numpy_kernel = np.arcsinh
 
     def scalar(self, s, x):
         return s.asinh(x)
@@ -362,8 +390,10 @@ class Asinh(Analytic):
 
 
 @op
-class Acosh(Analytic):
+class Acosh(LibraryFunction, Analytic):
     """The number whose hyperbolic cosine is x."""
+
+    numpy_kernel = np.arccosh
 
     def scalar(self, s, x):
         return s.acosh(x)
@@ -373,8 +403,10 @@ class Acosh(Analytic):
 
 
 @op
-class Atanh(Analytic):
+class Atanh(LibraryFunction, Analytic):
     """The number whose hyperbolic tangent is x."""
+
+    numpy_kernel = np.arctanh
 
     def scalar(self, s, x):
         return s.atanh(x)
@@ -394,6 +426,15 @@ class Guarded(Binary):
     computes_wide = True
 
 
+class GuardedLogarithm(CompiledExpression, Guarded):
+    """One whose f is a logarithm."""
+
+    compiled_in_double = True
+
+    def kernel(self, x, y):
+        return self.computed(x, y)
+
+
 def _guarded_gradient(dz: Any, x: Any, y: Any, by_x: Any, by_y: Any) -> Any:
     return unbroadcast_both(
         lambda: raw.Mul(by_x(), dz), lambda: raw.Mul(by_y(), dz), spec_of(x), spec_of(y)
@@ -405,7 +446,7 @@ def _not_zero(x: Any) -> Any:
 
 
 @op
-class Xlogy(Guarded):
+class Xlogy(GuardedLogarithm):
     """x * log(y), 0 where x is 0."""
 
     def scalar(self, s, x, y):
@@ -419,7 +460,7 @@ class Xlogy(Guarded):
 
 
 @op
-class Xlog1py(Guarded):
+class Xlog1py(GuardedLogarithm):
     """x * log(1 + y), 0 where x is 0."""
 
     def scalar(self, s, x, y):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,8 @@ from intaglio.base import shapes
 from intaglio.base.dtypes import FLOATING, REAL, DType
 from intaglio.opdef import raw
 from intaglio.opdef.op import Op, op
-from intaglio.opdef.scalar import NumpyScalars, in_blocks
 from intaglio.opdef.spec import Spec
-from intaglio.ops.compiled import CompiledFunction
+from intaglio.ops.compiled import CompiledExpression
 
 SELU_SCALE = 1.0507009873554804934193349852946
 SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
@@ -30,22 +28,13 @@ class Activation(Op):
         return Spec(features.dtype, features.shape)
 
 
-class Exponential(CompiledFunction, Activation):
+class Exponential(CompiledExpression, Activation):
     """One with an exponential: machine code of the rule `scalar` if there are many features."""
 
     computes_wide = True
 
-    def numpy_kernel(self, features):
-        """The rule computed by NumPy, in blocks."""
-        return _in_blocks(self)(features)
-
     def kernel(self, features):
         return self.computed(features)
-
-
-@functools.cache
-def _in_blocks(op: Exponential) -> Any:
-    return in_blocks(functools.partial(op.rules["scalar"].fn, NumpyScalars))
 
 
 class ActivationGrad(Op):
