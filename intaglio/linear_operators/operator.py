@@ -281,8 +281,8 @@ class LinearOperator(Module, CompositeTensor):
     def _check_rows(self, x: Any, at: int, size: Any) -> None:
         if x.dims is not None and not shapes.compatible((x.dims[at],), (size,)):
             raise ValueError(
-                f"Dimensions are not compatible: {self.name} of shape {self._dims()} and an "
-                f"argument of shape {x.dims}"
+                f"Dimensions {size} and {x.dims[at]} are not compatible: {self.name} has shape "
+                f"{self._dims()}, and the argument {x.dims}"
             )
 
     def _matmul(self, x: Any, adjoint: bool) -> Any:

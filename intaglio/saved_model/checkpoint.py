@@ -26,7 +26,7 @@ from intaglio.saved_model.checkpoint_status import (
 from intaglio.saved_model.object_graph import ObjectGraph
 from intaglio.state.tracking import AutoTrackable
 from intaglio.state.variable import Variable
-from intaglio.trace.scopes import init_scope, name_scope
+from intaglio.trace.scopes import init_scope, inside_function, name_scope
 
 STATE_FILE = "checkpoint"
 
@@ -132,7 +132,15 @@ class Checkpoint(AutoTrackable):
         return prefix
 
     def save(self, file_prefix: Any, options: Any = None) -> str:
-        """Writes a numbered checkpoint and makes it the newest; returns its prefix."""
+        """Writes a numbered checkpoint and makes it the newest; returns its prefix.
+
+        Raises NotImplementedError in a function, whose graph cannot keep the number.
+        """
+        if inside_function():
+            raise NotImplementedError(
+                "Calling tf.train.Checkpoint.save() from a function is not supported: it keeps a number and the "
+                "name of the newest checkpoint in Python. Use tf.train.Checkpoint.write() there, which keeps neither."
+            )
         self.save_counter.assign_add(1)
         prefix = os.fsdecode(file_prefix)
         path = self.write(f"{prefix}-{int(self.save_counter)}", options)

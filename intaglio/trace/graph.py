@@ -101,8 +101,8 @@ class Graph(GraphBuilder):
         return list(self._collections)
 
     def get_all_collection_keys(self) -> list[Any]:
-        """The names of the collections that have values."""
-        return [k for k, values in self._collections.items() if values]
+        """The names of the collections that have values; those of TensorFlow's own bookkeeping are no texts."""
+        return [k for k, values in self._collections.items() if values and isinstance(k, str)]
 
     def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
         """The values of a collection; with a scope, those whose name matches it."""

@@ -23,7 +23,14 @@ NORMS = ("backward", "ortho", "forward")
 
 
 def _complex(input: Any) -> Tensor:
-    """Arrays and numbers become complex64, tensors stay what they are."""
+    """Real numbers become complex64, Python's complex ones complex128; tensors stay what they are.
+
+    NumPy's arrays become complex64, in graphs too, where TensorFlow 2.21 keeps those of complex128.
+    """
+    if not isinstance(input, np.ndarray):
+        found = to_tensor(input, None, "input")
+        if isinstance(input, Tensor) or found.dtype in NARROW:
+            return found
     return to_tensor(input, None, "input", dtype_hint=complex64)
 
 

@@ -55,7 +55,7 @@ class BandedTriangularSolve(Op):
     def kernel(self, matrix, rhs, lower, adjoint):
         if matrix.shape[-1] != rhs.shape[-2]:
             raise invalid_argument(
-                f"Input matrix and rhs are incompatible: {list(matrix.shape)} vs. {list(rhs.shape)}"
+                f"Input matrix and rhs are incompatible. Shapes: {list(matrix.shape)} and {list(rhs.shape)}"
             )
         for position, x in enumerate((matrix, rhs)):
             if not x.size:
