@@ -82,3 +82,37 @@ def test_gradients_outside_of_fake_quantisation_are_multiplied_by_zero():
         np.testing.assert_array_equal(found[0], expected)
         for total in found[1:]:
             np.testing.assert_array_equal(total, [by_bounds, 0.0])
+
+
+_NARROW = np.float32(255) / np.finfo(np.float32).max
+
+
+@pytest.mark.parametrize(
+    ("bounds", "widened", "numbers", "scaled", "scaled_numbers"),
+    [
+        ((np.nan, 1.0), (0.0, 1.0), [128, 0, 77], (0.0, 1.0), [128, 0, 77]),
+        ((-1.0, np.nan), (-1.0, 0.0), [255, 0, 255], (0.0, _NARROW), [255, 0, 255]),
+        ((-np.inf, 1.0), (-np.inf, 1.0), [0, 0, 0], (0.0, 1.0), [128, 0, 77]),
+        ((-np.inf, np.inf), (-np.inf, np.inf), [0, 0, 0], (np.nan, np.inf), [0, 0, 0]),
+        ((np.nan, np.nan), (0.0, 0.0), [0, 0, 0], (0.0, _NARROW), [255, 0, 255]),
+    ],
+)
+@pytest.mark.parametrize("mode", ["MIN_COMBINED", "MIN_FIRST", "SCALED"])
+def test_bounds_that_are_not_finite_are_widened_as_by_tensorflow(
+    bounds, widened, numbers, scaled, scaled_numbers, mode
+):
+    """TensorFlow 2.21 was asked for all: a bound that is NaN counts as 0."""
+    found, *limits = tf.quantization.quantize([0.5, -9.0, 0.3], *bounds, tf.quint8, mode=mode)
+    if mode == "SCALED":
+        widened, numbers = scaled, scaled_numbers
+    np.testing.assert_allclose(limits, widened, rtol=1e-6)
+    np.testing.assert_array_equal(tf.bitcast(found, tf.uint8), numbers)
+
+
+@pytest.mark.parametrize("bounds", [(np.nan, 1.0), (-1.0, np.nan), (np.nan, np.nan)])
+def test_attributes_that_are_no_range_are_an_error(bounds):
+    gradient = tf.raw_ops.FakeQuantWithMinMaxArgsGradient
+    with pytest.raises(tf.errors.InvalidArgumentError, match="min has to be smaller"):
+        tf.quantization.fake_quant_with_min_max_args(tf.zeros(2), *bounds)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="min has to be smaller"):
+        gradient(gradients=tf.zeros(2), inputs=tf.zeros(2), min=bounds[0], max=bounds[1])

@@ -65,7 +65,7 @@ _BACKPROPS = "backprops_wrt_input: float32, backprop_wrt_min: float32, backprop_
 
 
 def _bounds(low: float, high: float) -> tuple[Any, Any]:
-    if low >= high:
+    if not low < high:
         raise invalid_argument(f"min has to be smaller than max, was: {low:g} >= {high:g}")
     return _F(low), _F(high)
 

@@ -137,10 +137,17 @@ class QuantizeV2(Op):
 
 
 def _widened(low: Any, high: Any, ensure: float) -> tuple[Any, Any]:
-    """The range with 0 in it, and not too narrow."""
-    low = np.minimum(_F(0), low)
-    epsilon = np.maximum(_F(1), np.maximum(np.abs(low), np.abs(high))) * _F(ensure)
-    return low, np.maximum(_F(0), np.maximum(high, low + epsilon))
+    """The range with 0 in it, and not too narrow; a bound that is NaN is 0, as in TensorFlow."""
+    low = _or_first(np.less, _F(0), low)
+    epsilon = _or_first(np.greater, _F(1), _or_first(np.greater, np.abs(low), np.abs(high)))
+    with np.errstate(invalid="ignore"):  # the width of an infinite range
+        wide = _or_first(np.greater, high, low + epsilon * _F(ensure))
+    return low, _or_first(np.greater, _F(0), wide)
+
+
+def _or_first(precedes: Any, first: Any, second: Any) -> Any:
+    """The extreme of two as C++ has it: the first unless the second precedes it, which NaN does not."""
+    return np.where(precedes(second, first), second, first).astype(_F)[()]
 
 
 def _combined(x: Any, low: Any, high: Any, dtype: DType) -> Any:
@@ -152,8 +159,11 @@ def _combined(x: Any, low: Any, high: Any, dtype: DType) -> Any:
 
 def _min_first(x: Any, low: Any, high: Any, dtype: DType) -> Any:
     first, _ = _limits(dtype)
-    scale = _F(1 / _step(low, high, dtype))
-    return _away(x * scale) - (_away(np.asarray(low * scale)) - _F(first))
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # a range of no width, where the bounds are NaN
+        scale = _F(np.float64(1) / _step(low, high, dtype))
+        return _away(x * scale) - (_away(np.asarray(low * scale)) - _F(first))
 
 
 def _step(low: Any, high: Any, dtype: DType) -> Any:
