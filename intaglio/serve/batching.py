@@ -2,8 +2,10 @@
 
 Joining is asked for by the server's options, as in TensorFlow Serving: it is right for models that treat
 every row alone. Requests for the same signature, with arrays that differ in the first dimension only,
-wait until their rows are as many as a batch may have, or until the first of them has waited as long as
-it may. A batch that fails is repeated request by request, so that an error is that of its request.
+are one batch until their rows are as many as it may have, or until no other batch of them runs: an idle
+server starts with what has arrived, and one under load joins what arrives during a call. Where calls are long,
+a batch starts on another thread when its first request has waited as long as it may. A batch that fails is
+repeated request by request, so that an error is that of its request.
 
 Batches have a power of two of rows, the last row as often as that takes: code is written for the sizes that
 there are, and of arbitrary ones each would be compiled.
@@ -12,6 +14,7 @@ there are, and of arbitrary ones each would be compiled.
 from __future__ import annotations
 
 import asyncio
+import collections
 import concurrent.futures
 import dataclasses
 from collections.abc import Callable, Hashable, Sequence
@@ -54,9 +57,13 @@ class Call:
 
 @dataclasses.dataclass(eq=False)
 class _Batch:
-    calls: list[Call]
-    rows: int
-    timer: asyncio.TimerHandle
+    """Calls that wait to be joined; `due` if the first of them has waited as long as it may."""
+
+    key: Hashable
+    calls: list[Call] = dataclasses.field(default_factory=list[Call])
+    rows: int = 0
+    timer: asyncio.Handle | None = None
+    due: bool = False
 
 
 class Scheduler:
@@ -67,7 +74,11 @@ class Scheduler:
         self._pool = concurrent.futures.ThreadPoolExecutor(threads, "intaglio-serve")
         self._max_rows = max_rows
         self._seconds = seconds
+        self._threads = threads
         self._open: dict[Hashable, _Batch] = {}
+        # What runs or waits for a thread: in all, and the batches of each key.
+        self._busy = 0
+        self._running: collections.Counter[Hashable] = collections.Counter()
         self._short: list[Call] = []
 
     def close(self) -> None:
@@ -109,23 +120,58 @@ class Scheduler:
         key = (call.signature, tuple(shapes))
         batch = self._open.get(key)
         if batch is not None and batch.rows + rows > self._max_rows:
-            self._flush(key, loop)
+            self._flush(batch, loop)
             batch = None
         if batch is None:
-            timer = loop.call_later(self._seconds, self._flush, key, loop)
-            batch = self._open[key] = _Batch([], 0, timer)
+            batch = self._open[key] = _Batch(key)
+            if self._running[key]:
+                batch.timer = loop.call_later(self._seconds, self._expire, batch, loop)
+            else:  # after the requests that have arrived with this one
+                batch.timer = loop.call_soon(self._flush, batch, loop)
         batch.calls.append(call)
         batch.rows += rows
         if batch.rows == self._max_rows:
-            self._flush(key, loop)
+            self._flush(batch, loop)
 
-    def _flush(self, key: Hashable, loop: asyncio.AbstractEventLoop) -> None:
-        batch = self._open.pop(key)
-        batch.timer.cancel()
-        self._submit([batch.calls], loop)
+    def _expire(self, batch: _Batch, loop: asyncio.AbstractEventLoop) -> None:
+        """Starts a batch that has waited long enough, unless it would only wait for a thread."""
+        if self._busy < self._threads:
+            self._flush(batch, loop)
+        else:
+            batch.due = True
 
-    def _submit(self, batches: list[list[Call]], loop: asyncio.AbstractEventLoop) -> None:
-        """Runs batches one after the other on a thread, and delivers their results together."""
+    def _flush(self, batch: _Batch, loop: asyncio.AbstractEventLoop) -> None:
+        del self._open[batch.key]
+        if batch.timer is not None:
+            batch.timer.cancel()
+        self._running[batch.key] += 1
+        self._submit([batch.calls], loop, batch.key)
+
+    def _finish(
+        self,
+        results: list[tuple[Call, bytes | Exception]],
+        key: Hashable,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        """Delivers results, and starts batches that waited for the end of the call."""
+        _deliver(results)
+        self._busy -= 1
+        if key is not None:
+            self._running[key] -= 1
+            if not self._running[key]:
+                del self._running[key]
+                if key in self._open:
+                    self._flush(self._open[key], loop)
+        for batch in [b for b in self._open.values() if b.due]:
+            if self._busy < self._threads:
+                self._flush(batch, loop)
+
+    def _submit(
+        self, batches: list[list[Call]], loop: asyncio.AbstractEventLoop, key: Hashable = None
+    ) -> None:
+        """Runs batches one after the other on a thread, and delivers their results together.
+
+        `key` is that of the one batch of joined calls."""
 
         def work() -> None:
             results: list[tuple[Call, bytes | Exception]] = []
@@ -133,8 +179,9 @@ class Scheduler:
                 # Requests whose time has passed while they waited are not run.
                 waiting = [c for c in calls if not c.future.cancelled()]
                 results += _results(waiting, self._max_rows)
-            loop.call_soon_threadsafe(_deliver, results)
+            loop.call_soon_threadsafe(self._finish, results, key, loop)
 
+        self._busy += 1
         self._pool.submit(work)
 
 

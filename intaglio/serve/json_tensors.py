@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+import contextlib
+import importlib
 import itertools
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,6 +23,10 @@ from intaglio.base import dtypes, errors
 from intaglio.base.dtypes import DType
 from intaglio.serve.statuses import invalid
 
+# A part of the extra `serve` that has no wheels everywhere.
+orjson: Any = None
+with contextlib.suppress(ImportError):
+    orjson = importlib.import_module("orjson")
 BASE64_KEY = "b64"
 # Outputs with this suffix are bytes, not text.
 BYTES_SUFFIX = "_bytes"
@@ -28,6 +34,8 @@ BYTES_SUFFIX = "_bytes"
 MAX_SHOWN = 200
 # Integers from here on are decimal numbers to a reader of JSON with integers of 64 bits.
 _UINT64_END = 1 << 64
+# The dtypes of arrays that orjson writes with the same numbers: of float16 it writes the digits of a float32.
+_WRITTEN_BY_ORJSON = frozenset("bBhHiIlLqQfd?")
 _JSON_NAMES = {
     type(None): "Null",
     dict: "Object",
@@ -52,8 +60,9 @@ def parsed(body: bytes) -> dict[str, Any]:
     """
     if not body:
         raise invalid("JSON Parse error: The document is empty")
+    found = _quickly_parsed(body)
     try:
-        found = json.loads(body)
+        found = json.loads(body) if found is None else found
     except ValueError as e:  # also of bytes that are no UTF-8, and of numbers of many digits
         raise invalid(f"JSON Parse error: {e}") from None
     except RecursionError:
@@ -61,6 +70,17 @@ def parsed(body: bytes) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise invalid(f"JSON Value: {_shown(found)} Is not object")
     return found
+
+
+def _quickly_parsed(body: bytes) -> Any:
+    """What orjson makes of a body; None without it, and for what only Python's `json` takes or explains: `NaN`,
+    infinities, UTF-16, deep nesting."""
+    if orjson is None:
+        return None
+    try:
+        return orjson.loads(body)
+    except ValueError:
+        return None
 
 
 def signature_name(request: Mapping[str, Any], default: str) -> str:
@@ -259,6 +279,8 @@ def _rounded(values: np.ndarray, dtype: DType) -> np.ndarray:
     """The nearest numbers of a dtype; finite ones have to stay finite."""
     with np.errstate(over="ignore"):
         found = values.astype(dtype.numpy)
+    if np.isfinite(found).all():
+        return found
     lost = np.isfinite(values) & ~np.isfinite(found.astype(np.float64))
     if lost.any():
         raise _loss(float(values[lost][0]), dtype)
@@ -345,7 +367,17 @@ def _joined_object(names: Sequence[str], texts: Iterable[str]) -> str:
     return f"{{{', '.join(pairs)}}}"
 
 
+def _has_quick_text(tensor: np.ndarray) -> bool:
+    """Whether orjson writes a tensor with the numbers that `_elements` writes."""
+    if not tensor.ndim or tensor.dtype.char not in _WRITTEN_BY_ORJSON:
+        return False
+    return tensor.dtype.kind != "f" or bool(np.isfinite(tensor).all())
+
+
 def _text(name: str, tensor: np.ndarray) -> str:
+    if orjson is not None and _has_quick_text(tensor):
+        found = orjson.dumps(np.ascontiguousarray(tensor), option=orjson.OPT_SERIALIZE_NUMPY)
+        return found.decode().replace(",", ", ")
     return _elements(name, tensor, 0)[0]
 
 

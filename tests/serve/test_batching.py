@@ -169,3 +169,95 @@ def test_short_calls_that_arrive_together_share_a_thread_and_not_a_call() -> Non
     assert isinstance(found.pop(3), ValueError)
     assert found == [[2 * i, 2 * i] for i in range(9) if i != 3]
     assert 0 < signature.seconds.value < 1
+
+
+def test_an_idle_server_starts_with_what_has_arrived() -> None:
+    """The time that a batch may wait is far longer than the test may take."""
+    counted: list[int] = []
+
+    async def scenario() -> list[bytes]:
+        scheduler = Scheduler(2, 8, 3600.0)
+        found = [
+            await asyncio.wait_for(_asked(scheduler, _signature(_double), value, counted), 60)
+            for value in (1.0, 2.0)
+        ]
+        scheduler.close()
+        return found
+
+    found = asyncio.run(scenario())
+    assert [np.frombuffer(f, np.float32).tolist() for f in found] == [[2, 2], [4, 4]]
+    assert counted == [1, 1]
+
+
+async def _asked(
+    scheduler: Scheduler, signature: Signature, value: float, counted: list[int]
+) -> bytes:
+    arrays = {"x": np.full((1, 2), value, np.float32)}
+    return await scheduler.run(signature, arrays, lambda o: o["y"].tobytes(), counted.append)
+
+
+class _Blocked:
+    """A model whose first calls wait until they are released."""
+
+    def __init__(self, calls: int) -> None:
+        self._calls = calls
+        self.started = threading.Semaphore(0)
+        self.release = threading.Event()
+        self.signature = _signature(self._run)
+
+    def _run(self, arrays: Arrays) -> dict[str, np.ndarray]:
+        self._calls -= 1
+        if self._calls >= 0:
+            self.started.release()
+            self.release.wait(60)
+        return _double(arrays)
+
+    async def has_started(self) -> None:
+        """Returns when one more call has begun."""
+        while not self.started.acquire(blocking=False):
+            await asyncio.sleep(0.001)
+
+
+def test_requests_that_arrive_during_a_call_are_the_next_batch() -> None:
+    counted: list[int] = []
+
+    async def scenario() -> None:
+        scheduler = Scheduler(4, 8, 3600.0)
+        model = _Blocked(1)
+        tasks = [asyncio.create_task(_asked(scheduler, model.signature, 0.0, counted))]
+        await model.has_started()
+        for value in range(1, 6):
+            tasks.append(asyncio.create_task(_asked(scheduler, model.signature, value, counted)))
+            await asyncio.sleep(0)
+        assert counted == [1]
+        model.release.set()
+        found = await asyncio.wait_for(asyncio.gather(*tasks), 60)
+        assert [np.frombuffer(f, np.float32)[0] for f in found] == [0, 2, 4, 6, 8, 10]
+        scheduler.close()
+
+    asyncio.run(scenario())
+    assert counted == [1, 5]
+
+
+def test_a_batch_that_has_waited_starts_beside_a_long_call() -> None:
+    counted: list[int] = []
+
+    async def scenario() -> None:
+        scheduler = Scheduler(2, 8, 0.001)
+        model = _Blocked(2)
+        tasks = [asyncio.create_task(_asked(scheduler, model.signature, 0.0, counted))]
+        await model.has_started()
+        tasks.append(asyncio.create_task(_asked(scheduler, model.signature, 1.0, counted)))
+        await model.has_started()  # while the first one runs
+        for value in range(
+            2, 5
+        ):  # for these there is no thread: they are joined, however long they wait
+            tasks.append(asyncio.create_task(_asked(scheduler, model.signature, value, counted)))
+            await asyncio.sleep(0.01)
+        assert counted == [1, 1]
+        model.release.set()
+        await asyncio.wait_for(asyncio.gather(*tasks), 60)
+        scheduler.close()
+
+    asyncio.run(scenario())
+    assert counted == [1, 1, 3]
