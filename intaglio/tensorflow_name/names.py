@@ -83,10 +83,13 @@ PRIVATE: dict[str, dict[str, str]] = {
         "wrap_function": "intaglio.compat_v1.wrapped_functions:wrap_function",
     },
     # Tests of tf_keras
-    "python.eager.backprop": _all(
-        "intaglio.tensorflow_name.gradient_functions",
-        "gradients_function implicit_grad implicit_val_and_grad make_vjp val_and_grad_function",
-    ),
+    "python.eager.backprop": {
+        **_all(
+            "intaglio.tensorflow_name.gradient_functions",
+            "gradients_function implicit_grad implicit_val_and_grad make_vjp val_and_grad_function",
+        ),
+        **_all("intaglio.tensorflow_name.op_creation", "record_gradient"),
+    },
     "python.checkpoint.checkpoint": {
         **_all(_INTERNALS, "add_variable"),
         **_all(_SAVED_OBJECTS, "gather_initializers list_objects"),
@@ -142,6 +145,7 @@ PRIVATE: dict[str, dict[str, str]] = {
             "intaglio.insight.float_operations", "OpStats RegisterStatistics get_stats_for_node_def"
         ),
         "IndexedSlices": "intaglio.tf:IndexedSlices",
+        "_gradient_registry": "intaglio.tensorflow_name.gradient_registry:REGISTRY",
         "colocate_with": "intaglio.compat_v1.assignments:colocate_with",
         "uid": "intaglio.opdef.keys:fresh",
         **_V1_GRAPHS,
