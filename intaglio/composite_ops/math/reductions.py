@@ -34,6 +34,11 @@ def _reduce(
     return result
 
 
+def _truth_values(x: Any) -> Tensor:
+    """Truth values; a list or array without elements has no other dtype to keep."""
+    return convert.to_tensor(x, dtype_hint=dtypes.bool_)
+
+
 @dispatchable
 def reduce_sum(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
@@ -116,7 +121,7 @@ def reduce_all(
     >>> print(tf.reduce_all([[True, False], [True, True]], axis=1).numpy())
     [False  True]
     """
-    return _reduce(raw.All, input_tensor, axis, keepdims, name)
+    return _reduce(raw.All, _truth_values(input_tensor), axis, keepdims, name)
 
 
 @dispatchable
@@ -130,7 +135,7 @@ def reduce_any(
     >>> print(tf.reduce_any([[True, False], [False, False]], axis=1).numpy())
     [ True False]
     """
-    return _reduce(raw.Any, input_tensor, axis, keepdims, name)
+    return _reduce(raw.Any, _truth_values(input_tensor), axis, keepdims, name)
 
 
 @dispatchable
