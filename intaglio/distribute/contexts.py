@@ -287,13 +287,18 @@ def in_force(strategy: Any) -> Generator[Any]:
         yield strategy
         return
     _check_in_force(strategy)
-    if has_strategy() and current().replica is not None:
-        raise RuntimeError(
-            "Must only be called in the cross-replica context of the strategy, not from "
-            "a function that `Strategy.run` calls."
-        )
+    require_cross_replica()
     with cross_replica(strategy):
         yield strategy
+
+
+def require_cross_replica(
+    message: str = "Method requires being in cross-replica context, use "
+    "get_replica_context().merge_call()",
+) -> None:
+    """Raises RuntimeError in a replica, a function that `Strategy.run` calls."""
+    if has_strategy() and current().replica is not None:
+        raise RuntimeError(message)
 
 
 def _check_in_force(strategy: Any) -> None:

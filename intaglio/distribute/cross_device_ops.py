@@ -87,9 +87,10 @@ class CrossDeviceOps:
 
 
 def placed(value: Any, where: str | None) -> Any:
-    """A tensor on a device; what is no tensor as it is."""
+    """A tensor on a device; slices with their parts there."""
     if isinstance(value, IndexedSlices):
-        return value
+        parts = placed(value.values, where), placed(value.indices, where)
+        return IndexedSlices(*parts, value.dense_shape)
     with device(where):
         return raw.Identity(value)
 

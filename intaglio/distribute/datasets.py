@@ -37,7 +37,7 @@ class InputReplicationMode(enum.Enum):
 class InputOptions(NamedTuple):
     """How datasets are distributed: prefetching is accepted, values stay where they are."""
 
-    experimental_fetch_to_device: bool | None = None
+    experimental_fetch_to_device: bool | None = True
     experimental_replication_mode: InputReplicationMode = InputReplicationMode.PER_WORKER
     experimental_place_dataset_on_device: bool = False
     experimental_per_replica_buffer_size: int = 1

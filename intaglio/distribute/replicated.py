@@ -23,6 +23,7 @@ from intaglio.distribute.contexts import (
     current,
     get_replica_context,
     pushed,
+    require_cross_replica,
 )
 from intaglio.distribute.cross_device_ops import CrossDeviceOps
 from intaglio.distribute.cross_replica import Update
@@ -85,6 +86,7 @@ class ReplicatedExtended(StrategyExtended):
 
         The results are one value for all replicas, or a tuple with `group=False`.
         """
+        require_cross_replica()
         count = len(self.parameter_devices)
         found = [
             fn(*of_replica(i, tuple(args)), **of_replica(i, kwargs or {})) for i in range(count)
@@ -106,6 +108,7 @@ class ReplicatedExtended(StrategyExtended):
 
         Eagerly a `tf.function` is traced once with all replicas in it; so is one that XLA compiles.
         """
+        require_cross_replica()
         if len(self._devices) > 1 and isinstance(fn, Function) and self._is_whole(fn):
             return self._traced(fn)(*args, **(kwargs or {}))
         if len(self._devices) > 1:
@@ -175,14 +178,20 @@ class ReplicatedExtended(StrategyExtended):
     def reduce_to(self, reduce_op: Any, value: Any, destinations: Any, options: Any = None) -> Any:
         """The sum or mean of `value` over replicas, for each replica of `destinations`.
 
-        Raises ValueError for the sum of a value that is one for all replicas.
+        Raises ValueError for the sum of a value that is one for all replicas, AssertionError for that of a
+        mirrored one, and RuntimeError in a replica.
         """
+        require_cross_replica()
         op = ReduceOp.of(reduce_op)
+        if isinstance(value, (Mirrored, MirroredVariable)):
+            # Replicas keep it equal: their mean is the value, and a sum would count it once for each.
+            assert op is ReduceOp.MEAN, (
+                f"the value is mirrored, which has a mean over replicas and no sum: {value!r}"
+            )
+            return value
         if isinstance(value, DistributedVariable):
             here = current().replicas
             value = here.of_each([copy.value() for copy in here.copies(value)])
-        if isinstance(value, Mirrored) and op is ReduceOp.MEAN:
-            return value
         if not isinstance(value, DistributedValues):
             if isinstance(value, (int, float)) and value == 0:
                 return 0
@@ -205,6 +214,7 @@ class ReplicatedExtended(StrategyExtended):
 
         Replicas that sum a tensor of outside get the tensor, as with TensorFlow.
         """
+        require_cross_replica()
         return [
             self.reduce_to(reduce_op, value, where, options)
             if isinstance(value, DistributedValues)
@@ -221,6 +231,7 @@ class ReplicatedExtended(StrategyExtended):
 
     def broadcast_to(self, tensor: Any, destinations: Any) -> Any:
         """A tensor for each replica of `destinations`."""
+        require_cross_replica()
         return self._cross_device_ops.broadcast(tensor, destinations)
 
     def update(
@@ -276,8 +287,8 @@ class ReplicatedExtended(StrategyExtended):
         )
         if synchronization is VariableSynchronization.NONE:
             raise ValueError(
-                "`NONE` variable synchronization mode is not supported with "
-                f"{type(self._strategy).__name__} for variable {name}: use AUTO, ON_WRITE or ON_READ."
+                "`NONE` variable synchronization mode is not supported with tf.distribute strategy. "
+                f"Please change the `synchronization` for variable: {name}"
             )
         copies: list[Any] = []
         _creating.is_on = True
@@ -342,8 +353,16 @@ class ReplicatedStrategy(Strategy):
         op = ReduceOp.of(reduce_op)
         with self.scope():
             if axis is None:
-                return nest.map_structure(lambda v: self._extended.reduce_to(op, v, DEVICE), value)
+                return nest.map_structure(lambda v: self._reduced(op, v), value)
             return self._reduced_along(op, value, axis)
+
+    def _reduced(self, op: ReduceOp, value: Any) -> Any:
+        found = self._extended.reduce_to(op, value, DEVICE)
+        if not isinstance(found, (Mirrored, MirroredVariable)):
+            return found
+        here = current().replicas
+        copies = here.copies(found) if isinstance(found, DistributedVariable) else found._values
+        return here.of_first(copies)
 
     def _reduced_along(self, op: ReduceOp, value: Any, axis: Any) -> Any:
         extended = self._extended
@@ -373,7 +392,14 @@ class ReplicatedStrategy(Strategy):
         return [value] * len(self._extended.worker_devices)
 
     def gather(self, value: Any, axis: int) -> Any:
-        """`value` of all replicas along `axis`. Raises NotImplementedError for IndexedSlices."""
+        """`value` of all replicas along `axis`.
+
+        Raises NotImplementedError for IndexedSlices, RuntimeError in a replica.
+        """
+        require_cross_replica(
+            "tf.distribute.Strategy.gather method requires cross-replica context, use "
+            "get_replica_context().all_gather() instead"
+        )
         with self.scope():
             return nest.map_structure(lambda v: self._extended._gather_to(v, DEVICE, axis), value)
 

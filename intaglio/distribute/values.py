@@ -56,6 +56,18 @@ class PerReplica(DistributedValues, CompositeTensor):
         return PerReplicaSpec(*[type_spec_of(v) for v in self._values])
 
 
+def _no_tensor(value: Any, **_: Any) -> Any:
+    """Raises ValueError: which replica's tensor is wanted is not known outside of replicas."""
+    raise ValueError(
+        "It looks like you are using a PerReplica object while not inside a replica context, "
+        "which is not supported. Try running your op or function inside a replica context by "
+        "using `strategy.run`"
+    )
+
+
+convert.register(PerReplica, _no_tensor)
+
+
 class Mirrored(DistributedValues):
     """Values of replicas that are kept equal, such as reduced gradients.
 

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from intaglio.autodiff.python_functions import numpy_function
 from intaglio.base import dtypes, errors, files
 from intaglio.graphdef.declarations import as_text, parsed_text
 from intaglio.graphdef.saved_messages import CheckpointState
@@ -105,8 +106,19 @@ class Checkpoint(AutoTrackable):
 
     # -- writing -------------------------------------------------------------------------
 
-    def write(self, file_prefix: Any, options: Any = None) -> str:
-        """Writes the values to files that begin with `file_prefix`; returns that."""
+    def write(self, file_prefix: Any, options: Any = None) -> Any:
+        """Writes the values to files that begin with `file_prefix`; returns that.
+
+        In a `tf.function` each call of it writes, and the result is a string tensor.
+        """
+        if inside_function():
+            prefix = convert.to_tensor(file_prefix, dtypes.string)
+            return numpy_function(
+                lambda path: np.array(self._written(path, options), object), [prefix], dtypes.string
+            )
+        return self._written(file_prefix, options)
+
+    def _written(self, file_prefix: Any, options: Any) -> str:
         prefix = os.fsdecode(file_prefix)
         graph = ObjectGraph(self._top, self._find)
         if not getattr(options, "experimental_skip_slot_variables", False):

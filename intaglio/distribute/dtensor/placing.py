@@ -176,6 +176,10 @@ def pack(tensors: Sequence[Any], layout: Layout) -> Any:
             f"component is: {values[0].shape.rank}, while layout has rank: {layout.rank}\n"
             f"Layout: {layout.to_string()}\n"
         )
+    if len({v.dtype for v in values}) != 1:
+        raise errors.InternalError(
+            None, None, "Components of a PackedTensor must all have the same dtype"
+        )
     arrays = [np.asarray(v._array) for v in values]
     if len({a.shape for a in arrays}) != 1:
         raise errors.UnimplementedError(

@@ -56,7 +56,8 @@ class DTensor(DeviceTensor):
                 None,
                 None,
                 "Trying to copy a non-single-device and non-replicated DTensor is not supported. "
-                f"Input tensor is: DTensor({self._text()})",
+                f"Input tensor is: DTensor({self._text()}, shape=[{','.join(map(str, self.dims))}], "
+                f"type={self.dtype.kernel_name})",
             )
         return super()._numpy()
 
