@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from intaglio.base import dtypes, shapes
+from intaglio.base import dtypes, errors, shapes
 from intaglio.composite_ops.array.axes import all_axes
 from intaglio.opdef import convert, door, raw
 from intaglio.opdef.dispatch import dispatchable
@@ -307,7 +307,8 @@ def compute_average_loss(
     loss = convert.to_tensor(per_example_loss)
     if loss.dims == ():
         raise ValueError(
-            "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1."
+            "Invalid value passed for `per_example_loss`. Expected a tensor with at least rank 1. "
+            f"Received per_example_loss={per_example_loss} with rank 0"
         )
     dtype = loss.dtype
     if sample_weight is not None:
@@ -320,8 +321,24 @@ def compute_average_loss(
         size = raw.StridedSlice(raw.Shape(loss), [0], [1], [1], shrink_axis_mask=1)
         replicas = HOOKS.replicas_with("compute_average_loss")
         global_batch_size = size if replicas == 1 else raw.Mul(size, np.int32(replicas))
-    size = raw.Cast(convert.to_tensor(global_batch_size), DstT=dtype)
+    size = raw.Cast(_batch_size(global_batch_size), DstT=dtype)
     return raw.DivNoNan(raw.Sum(loss, all_axes(loss)), size)
+
+
+def _batch_size(number: Any) -> Tensor:
+    """The number as a tensor. Raises TypeError for no integer, InvalidArgumentError for less than 0."""
+    size = convert.to_tensor(number)
+    if not size.dtype.is_integer:
+        raise TypeError(
+            "global_batch_size must be an integer. Expected an integer type, found a tensor of "
+            f"dtype {size.dtype!r}"
+        )
+    known = getattr(size, "_array", None)
+    if known is not None and np.any(known < 0):
+        raise errors.invalid_argument(
+            f"global_batch_size must be non-negative. Condition x >= 0 did not hold: x = {known}"
+        )
+    return size
 
 
 def _aligned(weight: Tensor, loss: Tensor) -> Tensor:

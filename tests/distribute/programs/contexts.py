@@ -22,8 +22,22 @@ def main(tf: Any, say: Say) -> None:
     _mirrored(tf, say, strategy, variable)
     _slices(tf, say, strategy)
     _checkpoints(tf, say, strategy)
+    _averages(tf, say, strategy)
     say("input options", lambda: tf.distribute.InputOptions())
     say("no synchronization", lambda: _created(tf, strategy, tf.VariableSynchronization.NONE))
+
+
+def _averages(tf: Any, say: Say, strategy: Any) -> None:
+    """Sizes of batches that are none, whose errors have classes alone."""
+    average = tf.nn.compute_average_loss
+    losses = tf.constant([1.0, 2.0])
+    for size in (0, -1, 2.5, 4, tf.constant(4, tf.int64), None):
+        say(
+            f"average of a batch of {getattr(size, 'dtype', size)}",
+            lambda size=size: _class_of_error(lambda: average(losses, global_batch_size=size)),
+        )
+    say("average of a scalar", lambda: average(1.0, global_batch_size=2))
+    say("average in a replica", lambda: strategy.run(lambda: average(losses)))
 
 
 def _created(tf: Any, strategy: Any, synchronization: Any) -> Any:
