@@ -68,6 +68,28 @@ LEFT_OUT |= dict.fromkeys(
 _STUB = re.compile(r"^(tf\.[\w.]+)[:( ]")
 
 
+# Kinds of op types that `tf.raw_ops` may lack, by patterns of their names; the first that fits counts.
+ABSENT_OPS = {
+    "TPUs": "TPU|SparseCore|SparseDenseMatmul|ConcatND|SplitND|Infeed|Outfeed|Prelinearize|Minibatch|"
+    "^(WorkerHeartbeat|CrossReplicaSum|AllToAll|GlobalIterId|ConvertToCooTensor)$",
+    "Collectives of processes, and calls between them": "^Collective|^Nccl|^(Send|Recv|RemoteCall|SyncDevice)$",
+    "Decision trees and linear models of estimators": "^BoostedTrees|Boosted|^Sdca",
+    "Former names of ops of datasets": "^Experimental",
+    "Datasets, iterators and their services": "Dataset|Iterator|DataService|StatsAggregator|ThreadPool|MemoryCache|"
+    "IterationCounter|SeedGenerator|CompressElement|^(GetOptions|WindowOp|MapDefun)$",
+    "Reference variables of TensorFlow 1, and their optimizers": "^(Sparse)?Apply[A-Z]|^Assign|^Scatter|^Ref[A-Z]|^Variable|"
+    "^(CountUpTo|IsVariableInitialized|TemporaryVariable|DestroyTemporaryVariable|StridedSliceAssign)$",
+    "Control flow of TensorFlow 1": "^(Enter|Exit|Merge|Switch|NextIteration|LoopCond|ControlTrigger|For|Abort)$",
+    "Quantised kernels": "Quantiz|Requantiz",
+    "Arrays and stacks of tensors, for which there are tensor lists": "^TensorArray|^Stack|^TensorMap",
+    "Former names of ops of batches": "^Batch(Matrix|FFT|IFFT|Cholesky|SelfAdjoint|Svd|Norm)",
+    "Readers, queues and tables by reference": "Reader|Queue|HashTable|^LookupTable|^InitializeTable",
+    "Accumulators, barriers and stages of several workers": "Accumulator|Barrier|Stage$|^Stage|^(Ordered)?Map[A-Z]",
+    "Debuggers": "^Debug|^Copy",
+}
+_OTHER_OPS = "Others"
+
+
 def documented() -> list[tuple[str, list[str] | None]]:
     """(name, parameters) of every documented name; None where parameters do not matter."""
     found: list[tuple[str, list[str] | None]] = []
@@ -163,6 +185,7 @@ def page() -> str:
         totals.update(count)
         lines.append(_row(name, count))
     lines += [_row("all", totals), "", _ops_line(ops), ""]
+    lines += ["## Op types that are missing", "", *_absent_ops(ops), ""]
     lines += ["## Left out on purpose", "", *_left_out(rows), ""]
     lines += ["## Names of TensorFlow 1 that raise NotImplementedError", "", *_of_version_1(), ""]
     for name in sorted(rows):
@@ -209,6 +232,21 @@ def _ops_line(ops: list[str]) -> str:
     own = sorted(set(raw.catalogue()) - {n.rsplit(".", 1)[1] for n in ops})
     extra = f" Ops of our own: {', '.join(f'`{n}`' for n in own)}." if own else ""
     return f"Op types in `tf.raw_ops`: {len(have)} of {len(ops)}.{extra}"
+
+
+def _absent_ops(ops: list[str]) -> list[str]:
+    """One line for each kind of op types that `tf.raw_ops` lacks, with the names of all of them."""
+    kinds: dict[str, list[str]] = {kind: [] for kind in (*ABSENT_OPS, _OTHER_OPS)}
+    for full in ops:
+        if raw_ops_state(full) != "works":
+            name = full.rsplit(".", 1)[1]
+            found = (kind for kind, names in ABSENT_OPS.items() if re.search(names, name))
+            kinds[next(found, _OTHER_OPS)].append(name)
+    return [
+        f"- {kind} ({len(names)}): {', '.join(f'`{n}`' for n in names)}."
+        for kind, names in kinds.items()
+        if names
+    ]
 
 
 def main() -> int:
