@@ -147,7 +147,7 @@ class NumberAssertions(unittest.TestCase):
         differs = ~np.asarray(same, bool)
         if differs.any():
             where = np.where(differs) if differs.ndim else ()
-            lines = [msg or "", *_places(differs, "not equal")]
+            lines = [msg or "", *_locations(differs, "not equal")]
             lhs, rhs = np.asarray(x[where], x.dtype), np.asarray(y[where], y.dtype)
             lines += [f"not equal lhs = {lhs!r}", f"not equal rhs = {rhs!r}"]
             np.testing.assert_array_equal(x, y, err_msg="\n".join(lines))
@@ -215,7 +215,7 @@ class NumberAssertions(unittest.TestCase):
         lhs, rhs = x[where], y[where]
         lines = [
             f"Mismatched value: a{path} is different from b{path}. {msg or ''}",
-            *_places(differs, "not close"),
+            *_locations(differs, "not close"),
             f"not close lhs = {lhs}",
             f"not close rhs = {rhs}",
             f"not close dif = {np.abs(lhs - rhs)}",
@@ -359,7 +359,7 @@ class NumberAssertions(unittest.TestCase):
             self.assertEqual(a, b, f"{field.name}: {msg or ''}")
 
 
-def _places(differs: np.ndarray, what: str) -> list[str]:
+def _locations(differs: np.ndarray, what: str) -> list[str]:
     """The line that says where arrays differ; none for scalars."""
     return [f"{what} where = {np.where(differs)}"] if differs.ndim else []
 
