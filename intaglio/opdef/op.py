@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from intaglio.base.dtypes import ALL, DType, bfloat16, resource
+from intaglio.base.dtypes import ALL, DType, bfloat16, float16, resource
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.locks import lasting_lock
 from intaglio.opdef import complex_numbers, convert, door, raw, scalar, short_floats
@@ -317,9 +317,12 @@ class Op(Traits):
         if elementwise and self.native_exact and self.quick_fn is not None:
             run = short_floats.by_compiler(self, self.quick_fn)
             self.by_dtype |= {d: run for d in stored if short_floats.is_short(d)}
-        if self.computes_wide and isinstance(self.quick_fn, np.ufunc) and bfloat16.numpy in stored:
-            # NumPy's loop over bfloat16 calls the C library for each element.
-            self.by_dtype[bfloat16.numpy] = scalar.computed_wide(self.quick_fn, arity)
+        if self.computes_wide and isinstance(self.quick_fn, np.ufunc):
+            # NumPy's loops over 16-bit floats call the C library for each element.
+            run = scalar.computed_wide(self.quick_fn, arity)
+            self.by_dtype |= {
+                d: run for d in stored if short_floats.is_short(d) and d not in self.by_dtype
+            }
         if self.compiled_when_complex and self.quick_fn is not None:
             run = complex_numbers.by_compiler(self, self.quick_fn)
             self.by_dtype |= {d: run for d in stored if complex_numbers.is_complex(d)}
@@ -339,8 +342,8 @@ class Op(Traits):
             return rule(**self.known(specs, attrs))
         if self.compiled_when_complex and specs and specs[0].dtype.is_complex:
             return self.by_dtype.get(specs[0].dtype.numpy)
-        if self.computes_wide and specs and specs[0].dtype is bfloat16:
-            found = self.by_dtype.get(bfloat16.numpy)
+        if self.computes_wide and specs and specs[0].dtype in (bfloat16, float16):
+            found = self.by_dtype.get(specs[0].dtype.numpy)
             if found is not None:
                 return found
         if self.plain and self.whole_kernel is not self.kernel_fn and specs:

@@ -76,3 +76,14 @@ def test_few_numbers_have_the_values_of_many(op, dtype: str) -> None:
         np.testing.assert_allclose(
             tf.cast(tf.reshape(found, [16]), "float64"), tf.cast(many, "float64"), rtol=limit
         )
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("name", ["exp", "log", "sin", "cos", "tanh", "sqrt"])
+@pytest.mark.parametrize("size", [1, 100, 9000])
+def test_functions_of_16_bit_floats_are_those_of_float32_rounded(name: str, dtype: str, size: int):
+    function = getattr(tf.math, name)
+    x = tf.cast(np.linspace(0.01, 4, size), dtype)
+    want = tf.cast(function(tf.cast(x, tf.float32)), dtype)
+    for run in (function, tf.function(function), tf.function(function, autograph=False)):
+        np.testing.assert_array_equal(tf.cast(run(x), tf.float32), tf.cast(want, tf.float32))
