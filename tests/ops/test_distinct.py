@@ -94,3 +94,23 @@ def test_partitions_keep_the_order(count, size, shape):
     assert len(parts) == count
     for number in {*which.tolist(), 0, count - 1}:
         np.testing.assert_array_equal(parts[number].numpy(), data[which == number])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int32", "int64", "float16", "float32", "str"])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("columns", [0, 1, 3, 16, 17])
+def test_distinct_rows_by_columns_are_those_by_definition(dtype, axis, columns):
+    rng = np.random.default_rng(columns)
+    x = rng.integers(0, 2, (400, columns)).astype(dtype)
+    if dtype.startswith("float"):
+        x[x == 0] = rng.choice([0.0, -0.0], (x == 0).sum())
+        x[3] = x[5] = np.nan
+    numbers, which = {}, []
+    for row in x.tolist():
+        which.append(numbers.setdefault(tuple(row), len(numbers)))
+    known = tf.raw_ops.UniqueWithCountsV2(x=x if axis == 0 else x.T, axis=[axis])
+    first = [which.index(n) for n in range(len(numbers))]
+    rows = known.y.numpy() if axis == 0 else known.y.numpy().T
+    np.testing.assert_array_equal(known.idx, which)
+    np.testing.assert_array_equal(known.count, np.bincount(which))
+    np.testing.assert_array_equal(rows.astype(dtype), x[first])

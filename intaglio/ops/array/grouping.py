@@ -60,6 +60,9 @@ MIN_HASHED = 64
 MIN_SORTED_COMPARISONS = 1 << 11
 # With so few partitions the elements of each are found by comparisons, in order, for less.
 MAX_COMPARED_PARTITIONS = 6
+# Rows are compared column by column if there are many of them, and few columns.
+MIN_NUMBERED_ROWS = 256
+MAX_NUMBERED_COLUMNS = 16
 _FIBONACCI = -0x61C8864680B583EB  # 2**64 divided by the golden ratio, as an int64
 
 
@@ -135,10 +138,21 @@ def _distinct_close(x: Any, span: int) -> tuple[Any, np.ndarray, np.ndarray]:
 
 def _distinct_rows(x: Any, axis: int) -> tuple[Any, np.ndarray, np.ndarray]:
     rows = np.moveaxis(x, axis, 0)
+    if len(rows) >= MIN_NUMBERED_ROWS and 0 < rows[0].size <= MAX_NUMBERED_COLUMNS:
+        return _distinct_columns(rows.reshape(len(rows), -1))
     keys = np.empty(len(rows), object)
     for i, row in enumerate(rows):
         keys[i] = tuple(row.reshape(-1).tolist())
     return distinct(keys)
+
+
+def _distinct_columns(rows: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    """`distinct` rows of a matrix: two are equal if the numbers of their elements in each column are."""
+    found = distinct(rows[:, 0])
+    for column in rows.T[1:]:
+        first, which, _ = distinct(column)
+        found = distinct(found[1] * len(first) + which)
+    return found
 
 
 def _one_axis(x: Any, axis: Any) -> int:
