@@ -75,3 +75,36 @@ def test_the_eigenvalue_of_one_complex_element_is_itself(dtype: str, value: floa
     values, vectors = (t.numpy() for t in found)
     np.testing.assert_array_equal(values, x[..., 0])
     np.testing.assert_array_equal(vectors, np.ones((2, 1, 1)))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@settings(max_examples=30)
+@given(size=st.integers(1, 9), seed=st.integers(0, 999), batch=st.integers(1, 3))
+def test_hermitian_matrices_and_others_in_one_batch(
+    dtype: str, size: int, seed: int, batch: int
+) -> None:
+    """Roots of positive definite matrices, and logarithms of indefinite ones, by their eigenvectors."""
+    rng = np.random.default_rng(seed)
+    other: Any = rng.standard_normal((batch, size, size))
+    if dtype in COMPLEX:
+        other = other + 1j * rng.standard_normal(other.shape)
+    hermitian: Any = other + other.conj().swapaxes(-1, -2)
+    definite = other @ other.conj().swapaxes(-1, -2) + np.eye(size)
+    definite = (definite + definite.conj().swapaxes(-1, -2)) / 2
+    error = size * 1e3 * np.finfo(dtype).eps
+    x: Any = np.concatenate([definite, other / 8 + 2 * size * np.eye(size)]).astype(dtype)
+    root: Any = tf.linalg.sqrtm(x).numpy()
+    np.testing.assert_allclose(root @ root, x, atol=error * np.abs(x).max())
+    assert all(tf.linalg.eigvals(r).numpy().real.min() > 0 for r in root)
+    if dtype in COMPLEX:
+        # One eigenvalue is known to be negative, and none is near 0.
+        values, vectors = np.linalg.eigh(hermitian)
+        values += np.sign(values)
+        values[:, 0] = -abs(values[:, 0])
+        hermitian = (vectors * values[:, None, :]) @ vectors.conj().swapaxes(-1, -2)
+        hermitian = (hermitian + hermitian.conj().swapaxes(-1, -2)) / 2
+        x = np.concatenate([hermitian, other / 8 + 2 * size * np.eye(size)]).astype(dtype)
+        found: Any = tf.linalg.logm(tf.constant(x))
+        np.testing.assert_allclose(tf.linalg.expm(found), x, atol=error * np.abs(x).max())
+        angles = np.linalg.eigvals(found.numpy()).imag
+        assert (np.abs(angles) < np.pi + 1e-3).all()

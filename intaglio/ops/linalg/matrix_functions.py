@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -107,6 +108,13 @@ def square_root(a: Any) -> Any:
             roots = np.where(exist, roots, result[triangular])
             result[triangular] = roots if upper is flat else roots.swapaxes(-1, -2)
             good &= ~triangular
+    definite = np.flatnonzero(good & _are_hermitian(flat))
+    if definite.size:
+        values, vectors = lapack(np.linalg.eigh, flat[definite])
+        regular = values[:, 0] > np.finfo(a.real.dtype).eps * n * values[:, -1]
+        definite = definite[regular]
+        result[definite] = _by_orthogonal(np.sqrt(values[regular]), vectors[regular])
+        good[definite] = False
     if not good.any():
         return result.reshape(*batch, n, n)
     values = lapack(np.linalg.eigvals, np.where(good[:, None, None], flat, 1))
@@ -125,6 +133,15 @@ def square_root(a: Any) -> Any:
     lost = _norm(result @ result - flat) > np.sqrt(np.finfo(a.real.dtype).eps) * _norm(flat)
     result[(good & singular) & lost[:, 0, 0]] = np.nan
     return result.reshape(*batch, n, n)
+
+
+def _are_hermitian(a: Any) -> Any:
+    return (a == _transpose(a)).all(axis=(-1, -2))
+
+
+def _by_orthogonal(values: Any, vectors: Any) -> Any:
+    """The matrices with these eigenvalues and orthogonal eigenvectors."""
+    return (vectors * values[..., None, :]) @ _transpose(vectors)
 
 
 def _root_triangular(a: Any) -> Any:
@@ -151,11 +168,28 @@ def _root_rotated(a: Any) -> Any:
 def logarithm(a: Any) -> Any:
     """The principal logarithms of complex matrices; NaN where a matrix is singular.
 
-    Square roots bring each matrix near the identity, where a quadrature of
-    x / (1 + t x) over t from 0 to 1 is exact (inverse scaling and squaring).
+    Those of Hermitian matrices follow from their eigenvectors, which are orthogonal. Square roots bring
+    each other matrix near the identity, where a quadrature of x / (1 + t x) over t from 0 to 1 is exact
+    (inverse scaling and squaring).
     """
     if a.size == 0:
         return a.copy()
+    hermitian = _are_hermitian(a) & np.isfinite(a).all(axis=(-1, -2))
+    if not hermitian.any():
+        return _logarithm_by_roots(a)
+    values, vectors = lapack(np.linalg.eigh, a[hermitian])
+    found = _by_orthogonal(np.log(values.astype(a.dtype)), vectors)
+    found[np.abs(values).min(axis=-1) == 0] = np.nan
+    if hermitian.all():
+        return found.reshape(a.shape)
+    result = np.empty_like(a)
+    result[hermitian] = found
+    result[~hermitian] = _logarithm_by_roots(a[~hermitian])
+    return result
+
+
+def _logarithm_by_roots(a: Any) -> Any:
+    """The logarithms of matrices with any eigenvectors."""
     n = a.shape[-1]
     identity = np.eye(n, dtype=a.dtype)
     values = lapack(np.linalg.eigvals, a)
@@ -170,11 +204,16 @@ def logarithm(a: Any) -> Any:
         near = np.where(far, _root_iterated(np.where(far, near, identity)), near)
         power += far
     x = near - identity
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = _quadrature()
     total = np.zeros_like(x)
     for node, weight in zip((nodes + 1) / 2, weights / 2, strict=True):
         total += weight * lapack(np.linalg.solve, identity + node * x, x)
     return np.where(bad, np.nan, total * 2.0**power + 1j * angle * identity)
+
+
+@functools.cache
+def _quadrature() -> Any:
+    return np.polynomial.legendre.leggauss(NODES)
 
 
 def exponential(a: Any) -> Any:
@@ -224,7 +263,8 @@ class MatrixSquareRoot(Op):
 
     def kernel(self, input):
         with np.errstate(all="ignore"):
-            return square_root(matrices(input)).astype(input.dtype, copy=False)
+            found = lapack(square_root, matrices(input))
+        return found.astype(input.dtype, copy=False)
 
     def gradient(self, output, doutput) -> Any:
         # output^H x + x output^H = doutput, the matrix x as a vector of its rows.
