@@ -12,7 +12,7 @@ import functools
 import inspect
 import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from intaglio.base.dtypes import as_dtype, float32, string
@@ -600,60 +600,96 @@ def _list(shape: Any) -> Any:
     return shape.as_list() if isinstance(shape, TensorShape) else shape
 
 
-@contextmanager
-def variable_scope(
-    name_or_scope: Any,
-    default_name: str | None = None,
-    values: Any = None,
-    initializer: Any = None,
-    regularizer: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
-    custom_getter: Any = None,
-    reuse: Any = None,
-    dtype: Any = None,
-    use_resource: Any = None,
-    constraint: Any = None,
-    auxiliary_name_scope: bool = True,
-) -> Generator[VariableScope]:
+class variable_scope:
     """Names of variables in the block begin with the scope's name.
 
-    `reuse` is True, False, None (as the scope above) or `AUTO_REUSE`. Raises ValueError if there is
-    neither a name nor a default name.
+    `reuse` is True, False, None (as the scope above) or `AUTO_REUSE`. The block may be entered again,
+    and has its name then, also that made from the default name. Raises TypeError if there is neither a name nor
+    a default name.
     """
-    store = _store()
-    above = store.scope
-    if name_or_scope is None and default_name is None:
-        raise TypeError("If default_name is None then name_or_scope is required")
-    if not isinstance(auxiliary_name_scope, bool):
-        raise TypeError(
-            f"The auxiliary_name_scope must be `True` or `False`, not {auxiliary_name_scope!r}"
-        )
-    again = isinstance(name_or_scope, VariableScope)
-    template = name_or_scope if again else above
-    if again:
-        name, in_names = name_or_scope.name, name_or_scope.name.rpartition("/")[2]
-    elif name_or_scope is not None:
-        name = f"{above.name}/{name_or_scope}" if above.name and name_or_scope else name_or_scope
-        name, in_names = name or above.name, name_or_scope
-    else:
-        unused, in_names = store.unused(default_name or ""), default_name or ""
-        name = f"{above.name}/{unused}" if above.name else unused
-    with scopes.name_scope(in_names) if auxiliary_name_scope and in_names else _nothing() as full:
-        scope = VariableScope(
-            template.reuse if reuse is None or template.reuse is True else reuse,
+
+    def __init__(
+        self,
+        name_or_scope: Any,
+        default_name: str | None = None,
+        values: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        custom_getter: Any = None,
+        reuse: Any = None,
+        dtype: Any = None,
+        use_resource: Any = None,
+        constraint: Any = None,
+        auxiliary_name_scope: bool = True,
+    ) -> None:
+        if name_or_scope is None and default_name is None:
+            raise TypeError("If default_name is None then name_or_scope is required")
+        if not isinstance(auxiliary_name_scope, bool):
+            raise TypeError(
+                f"The auxiliary_name_scope must be `True` or `False`, not {auxiliary_name_scope!r}"
+            )
+        self._name_or_scope = name_or_scope
+        self._default_name = default_name
+        self._unused: str | None = None  # the name made from the default name
+        self._auxiliary = auxiliary_name_scope
+        self._reuse = reuse
+        self._initializer = initializer
+        self._regularizer = regularizer
+        self._caching_device = caching_device
+        self._partitioner = partitioner
+        self._custom_getter = custom_getter
+        self._dtype = dtype
+        self._constraint = constraint
+        self._open: list[AbstractContextManager[VariableScope]] = []
+
+    def __enter__(self) -> VariableScope:
+        block = self._block()
+        scope = block.__enter__()
+        self._open.append(block)
+        return scope
+
+    def __exit__(self, *error: Any) -> bool | None:
+        return self._open.pop().__exit__(*error)
+
+    @contextmanager
+    def _block(self) -> Generator[VariableScope]:
+        store = _store()
+        above, own = store.scope, self._name_or_scope
+        again = isinstance(own, VariableScope)
+        template = own if again else above
+        if again:
+            name, in_names = own.name, own.name.rpartition("/")[2]
+        elif own is not None:
+            name = f"{above.name}/{own}" if above.name and own else own
+            name, in_names = name or above.name, own
+        else:
+            in_names = self._default_name or ""
+            if self._unused is None:
+                self._unused = store.unused(in_names)
+            name = f"{above.name}/{self._unused}" if above.name else self._unused
+        with scopes.name_scope(in_names) if self._auxiliary and in_names else _nothing() as full:
+            names = template.original_name_scope if again else full or _name_scope()
+            scope = self._scope(template, name, names)
+            with store.inside(scope, again):
+                yield scope
+
+    def _scope(self, template: VariableScope, name: str, name_scope: str) -> VariableScope:
+        """The scope: what the block does not set is the template's."""
+        given = self._initializer  # a tensor is no bool
+        return VariableScope(
+            template.reuse if self._reuse is None or template.reuse is True else self._reuse,
             name,
-            template.initializer if initializer is None else initializer,  # a tensor is no bool
-            regularizer or template.regularizer,
-            caching_device or template.caching_device,
-            partitioner or template.partitioner,
-            custom_getter=_chained(custom_getter, template.custom_getter),
-            name_scope=template.original_name_scope if again else full or _name_scope(),
-            dtype=dtype or template.dtype,
-            constraint=constraint or template.constraint,
+            template.initializer if given is None else given,
+            self._regularizer or template.regularizer,
+            self._caching_device or template.caching_device,
+            self._partitioner or template.partitioner,
+            custom_getter=_chained(self._custom_getter, template.custom_getter),
+            name_scope=name_scope,
+            dtype=self._dtype or template.dtype,
+            constraint=self._constraint or template.constraint,
         )
-        with store.inside(scope, again):
-            yield scope
 
 
 def _name_scope() -> str:

@@ -327,3 +327,28 @@ def test_a_sparse_tensor_is_evaluated_in_a_session():
             for found in (sparse.eval(), sparse.eval(session=session)):
                 assert isinstance(found, tf1.SparseTensorValue)
                 assert [part.tolist() for part in found] == [[[1]], [5], [3]]
+
+
+def test_a_scope_that_is_entered_again_has_its_name():
+    """As layers of Keras 2 enter theirs; TensorFlow 2.21 was asked."""
+    with tf.Graph().as_default():
+        block = tf1.variable_scope(None, "d")
+        with block as first:
+            x = tf1.get_variable("x", [])
+        with block as second:
+            y = tf1.get_variable("y", [])
+        assert (first.name, second.name) == ("d", "d")
+        assert (x.name, y.name) == ("d/x:0", "d/y:0")
+        again = tf1.variable_scope(first, reuse=True, auxiliary_name_scope=False)
+        for _ in range(2):
+            with again:
+                assert tf1.get_variable("x", []) is x
+        with tf1.variable_scope(None, "d") as other:
+            assert other.name == "d_1"
+
+
+def test_arguments_of_scopes_are_checked_before_they_are_entered():
+    with pytest.raises(TypeError, match="name_or_scope is required"):
+        tf1.variable_scope(None)
+    with pytest.raises(TypeError, match="auxiliary_name_scope must be"):
+        tf1.variable_scope("a", auxiliary_name_scope=1)
