@@ -146,6 +146,7 @@ class Checkpoint(AutoTrackable):
     def save(self, file_prefix: Any, options: Any = None) -> str:
         """Writes a numbered checkpoint and makes it the newest; returns its prefix.
 
+        Variables of a graph have their values in the default session, the number of saves too.
         Raises NotImplementedError in a function, whose graph cannot keep the number.
         """
         if inside_function():
@@ -153,11 +154,23 @@ class Checkpoint(AutoTrackable):
                 "Calling tf.train.Checkpoint.save() from a function is not supported: it keeps a number and the "
                 "name of the newest checkpoint in Python. Use tf.train.Checkpoint.write() there, which keeps neither."
             )
-        self.save_counter.assign_add(1)
+        number = self._counted()
         prefix = os.fsdecode(file_prefix)
-        path = self.write(f"{prefix}-{int(self.save_counter)}", options)
+        path = self.write(f"{prefix}-{number}", options)
         write_state(os.path.dirname(path) or ".", path, [path])
         return path
+
+    def _counted(self) -> int:
+        """Adds one to the number of saves; returns it."""
+        is_first = self._counter is None
+        counter = self.save_counter
+        if counter._resource is not None:
+            counter.assign_add(1)
+            return int(counter)
+        # Nothing else initializes the counter, which no program sees before the first save.
+        number = 1 if is_first else int(counter.eval()) + 1
+        counter.load(np.int64(number))
+        return number
 
     # -- reading -------------------------------------------------------------------------
 

@@ -99,3 +99,18 @@ def test_printing_in_a_session(capfd: Any) -> None:
         x = v1.Print(tf.constant(2.0), [tf.constant([1, 2])], "seen: ")
         assert session.run(x) == 2.0
     assert "seen: [[1 2]]" in capfd.readouterr().err
+
+
+def test_checkpoints_are_numbered_in_a_session(tmp_path: pathlib.Path) -> None:
+    prefix = str(tmp_path / "ck")
+    with tf.Graph().as_default(), v1.Session() as session:
+        variable = tf.Variable(3.0)
+        session.run(variable.initializer)
+        checkpoint = tf.train.Checkpoint(v=variable)
+        assert [checkpoint.save(prefix) for _ in range(3)] == [f"{prefix}-{i}" for i in (1, 2, 3)]
+        assert checkpoint.save_counter.eval() == 3
+        assert tf.train.latest_checkpoint(str(tmp_path)) == f"{prefix}-3"
+        restored = tf.train.Checkpoint(v=variable)
+        restored.restore(f"{prefix}-2").run_restore_ops()
+        assert restored.save(prefix) == f"{prefix}-3"
+    assert tf.train.load_variable(f"{prefix}-3", "v/.ATTRIBUTES/VARIABLE_VALUE") == 3.0
