@@ -10,7 +10,7 @@ from intaglio.ir.graph import SymbolicTensor
 from intaglio.opdef import raw
 from intaglio.opdef.tensor import Tensor
 from intaglio.trace.choices import cond
-from intaglio.trace.scopes import init_scope
+from intaglio.trace.scopes import eager_mode
 
 
 def smart_cond(
@@ -45,7 +45,7 @@ def _known(tensor: Tensor) -> Any:
     inputs = [get_static_value(x) for x in node.inputs]
     if any(x is None for x in inputs):
         return None
-    with init_scope():
+    with eager_mode():  # a graph that is no function's is left too
         return node.op(*inputs).numpy()
 
 

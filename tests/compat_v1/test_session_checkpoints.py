@@ -114,3 +114,18 @@ def test_checkpoints_are_numbered_in_a_session(tmp_path: pathlib.Path) -> None:
         restored.restore(f"{prefix}-2").run_restore_ops()
         assert restored.save(prefix) == f"{prefix}-3"
     assert tf.train.load_variable(f"{prefix}-3", "v/.ATTRIBUTES/VARIABLE_VALUE") == 3.0
+
+
+def test_a_condition_on_sizes_is_decided_in_graphs_of_sessions() -> None:
+    with tf.Graph().as_default() as graph, v1.Session() as session:
+        matrix = tf.reshape(tf.range(6.0), [3, 2])
+        fitted = tf.linalg.lstsq(matrix, tf.ones([3, 1]))
+        looped = tf.while_loop(
+            lambda i, _: i < 2,
+            lambda i, x: (i + 1, x + tf.linalg.lstsq(matrix, tf.ones([3, 1]))),
+            [0, tf.zeros([2, 1])],
+        )[1]
+        once, twice = session.run([fitted, looped])
+        assert not [op for op in graph.get_operations() if "If" in op.type]
+    assert once.ravel().tolist() == pytest.approx([-1.0, 1.0], abs=1e-5)
+    assert twice.ravel().tolist() == pytest.approx([-2.0, 2.0], abs=1e-5)
