@@ -62,16 +62,24 @@ def register(base_type: Any, conversion_func: Converter, priority: int = _DEFAUL
     _registered.sort(key=lambda entry: entry[0])
 
 
-def _checked(converted: Any, value: Any, dtype: DType | None, function: Converter) -> Tensor:
-    """The result of a registered function. Raises RuntimeError if it is no tensor of the wanted dtype."""
+def _checked(
+    converted: Any, value: Any, dtype: DType | None, function: Converter, composite: bool = False
+) -> Any:
+    """The result of a registered function: a tensor, or a composite value where that is accepted.
+
+    Raises RuntimeError if it is neither, or not of the wanted dtype.
+    """
     who = f"Conversion function {function!r} for type {type(value)}"
-    if not isinstance(converted, Tensor):
+    if not isinstance(converted, Tensor) and not (
+        composite and isinstance(converted, CompositeTensor)
+    ):
         if not hasattr(type(converted), "__tf_tensor__"):
             raise RuntimeError(f"{who} returned non-Tensor: {converted!r}")
         converted = to_tensor(converted)
-    if dtype is not None and converted.dtype is not dtype:
+    actual: Any = getattr(converted, "dtype", dtype)
+    if dtype is not None and actual is not dtype:
         raise RuntimeError(
-            f"{who} returned incompatible dtype: requested = {dtype.name}, actual = {converted.dtype.name}"
+            f"{who} returned incompatible dtype: requested = {dtype.name}, actual = {actual.name}"
         )
     return converted
 
@@ -120,16 +128,37 @@ def _by_protocol(value: Any, kind: type, dtype: DType | None, name: str | None) 
     convert = getattr(kind, "__tf_tensor__", None)
     if convert is not None:
         return convert(value, dtype, name)
+    found = _by_function(value, kind, dtype, name)
+    if found is not None:
+        return _checked(found[0], value, dtype, found[1])
+    if isinstance(value, (list, tuple)) and _has_tensors(value):
+        return _packed(value, dtype, name)
+    return None
+
+
+def _by_function(
+    value: Any, kind: type, dtype: DType | None, name: str | None
+) -> tuple[Any, Converter] | None:
+    """What the first registered function that accepts the value returns, and the function; None without one."""
     for priority, registered, function in _registered:
         if priority >= _DEFAULT and kind in (list, tuple):
             break  # their own conversion was there first
         if isinstance(value, registered):
             converted = function(value, dtype=dtype, name=name, as_ref=False)
             if converted is not NotImplemented:
-                return _checked(converted, value, dtype, function)
-    if isinstance(value, (list, tuple)) and _has_tensors(value):
-        return _packed(value, dtype, name)
+                return converted, function
     return None
+
+
+def to_tensor_or_composite(value: Any, dtype: DType | None = None, name: str | None = None) -> Any:
+    """A composite value as it is, or one that a registered function makes of `value`; else a tensor."""
+    if isinstance(value, CompositeTensor):
+        return value
+    if not hasattr(type(value), "__tf_tensor__"):
+        found = _by_function(value, type(value), dtype, name)
+        if found is not None:
+            return _checked(found[0], value, dtype, found[1], composite=True)
+    return to_tensor(value, dtype, name)
 
 
 def read(args: Sequence[Any]) -> list[Any] | None:

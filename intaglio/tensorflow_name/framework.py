@@ -140,10 +140,8 @@ def make_composite_tensor(cls: Any, module_name: str = "tf.linalg") -> Any:
 
 
 def convert_to_tensor_or_composite(value: Any, dtype: Any = None, name: Any = None) -> Any:
-    """A composite value as it is, anything else as a tensor."""
-    if isinstance(value, CompositeTensor):
-        return value
-    return convert.to_tensor(value, dtype=dtype, name=name)
+    """A composite value as it is, or one that a registered function makes of `value`; else a tensor."""
+    return convert.to_tensor_or_composite(value, dtype, name)
 
 
 def with_dependencies(dependencies: Any, output_tensor: Any, name: str | None = None) -> Any:

@@ -642,3 +642,26 @@ def test_variables_inside_of_composite_values_become_tensors() -> None:
     assert constant == 4
     ragged = tf.ragged.constant([[1], []])
     assert framework.convert_variables_to_tensors([ragged])[0] is ragged
+
+
+def test_a_registered_function_may_make_a_composite_value() -> None:
+    """As Probability's distributions do; `tf.convert_to_tensor` wants a tensor."""
+
+    class OfTwo:
+        """What the function is registered for."""
+
+    class Plain:
+        """A function makes a tensor of it."""
+
+    sparse = tf.SparseTensor([[0]], [1.0], [2])
+    tf.register_tensor_conversion_function(OfTwo, lambda value, *_, **__: sparse)
+    assert framework.convert_to_tensor_or_composite(OfTwo()) is sparse
+    with pytest.raises(RuntimeError, match="returned non-Tensor"):
+        tf.convert_to_tensor(OfTwo())
+    with pytest.raises(RuntimeError, match="requested = int32, actual = float32"):
+        framework.convert_to_tensor_or_composite(OfTwo(), tf.int32)
+    tf.register_tensor_conversion_function(Plain, lambda value, *_, **__: tf.constant(1.0))
+    assert framework.convert_to_tensor_or_composite(Plain()).numpy() == 1.0
+    with pytest.raises(RuntimeError, match="incompatible dtype"):
+        framework.convert_to_tensor_or_composite(Plain(), tf.int32)
+    assert framework.convert_to_tensor_or_composite([1, 2]).numpy().tolist() == [1, 2]
