@@ -39,7 +39,12 @@ def children(value: Any, save_type: str = "checkpoint", **kwargs: Any) -> dict[s
         found = value._trackable_children(save_type, **kwargs)
     else:
         found = {n: v for n, v in vars(value).items() if is_trackable(v)}
-    return {n: v.value if acts_as_variable(v) else v for n, v in found.items()}
+    return {n: v.value if _holds_variable(v) else v for n, v in found.items()}
+
+
+def _holds_variable(value: Any) -> bool:
+    """True for an object with a variable in its attribute `value`; a variable's own `value` is a method."""
+    return acts_as_variable(value) and not isinstance(value, Variable)
 
 
 def _of_mapping(value: Mapping[Any, Any]) -> dict[str, Any]:

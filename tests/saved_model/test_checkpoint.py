@@ -202,3 +202,38 @@ def test_what_a_function_makes_is_restored_before_it_runs(
     assert tf.function(lambda: run(late))().numpy() == 6.0
     assert late.w.numpy() == 5.0
     status.assert_consumed()
+
+
+class Delegating(tf.Variable):
+    """A variable that passes everything on to another, as those of Keras 2 for mixed precision do."""
+
+    def __init__(self, variable: Any) -> None:
+        self._variable = variable
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._variable, name)
+
+    def _should_act_as_resource_variable(self) -> None:
+        """Libraries' variables declare themselves so."""
+
+    def value(self) -> Any:
+        """The value in another dtype."""
+        return tf.cast(self._variable.value(), tf.float16)
+
+    def assign(self, value: Any, *args: Any, **kwargs: Any) -> Any:
+        """Assigns the other variable's value."""
+        return self._variable.assign(value, *args, **kwargs)
+
+
+def test_a_variable_that_delegates_to_another_is_saved_as_that(tmp_path: pathlib.Path) -> None:
+    variable = tf.Variable([1.0, 2.0])
+    part, plain = tf.Module(), tf.Module()
+    part.w = Delegating(variable)
+    prefix = tf.train.Checkpoint(part=part).save(str(tmp_path / "d"))
+    assert tf.train.load_variable(prefix, "part/w/.ATTRIBUTES/VARIABLE_VALUE").tolist() == [1, 2]
+    variable.assign([3.0, 4.0])
+    tf.train.Checkpoint(part=part).restore(prefix).assert_consumed()
+    assert variable.numpy().tolist() == [1.0, 2.0]
+    plain.w = tf.Variable([0.0, 0.0])
+    tf.train.Checkpoint(part=plain).restore(prefix).assert_consumed()
+    assert plain.w.numpy().tolist() == [1.0, 2.0]
