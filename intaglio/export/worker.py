@@ -53,7 +53,6 @@ from intaglio.native.llvm.objects import Linker
 from intaglio.native.llvm.vectors import Unsupported
 from intaglio.native.lowering.freestanding import FIRST_NODE_STATUS
 from intaglio.native.lowering.operands import ArrayOperand
-from intaglio.native.passes.partitioning import MAX_FUNCTION_NODES
 from intaglio.native.pipeline import Graphs
 from intaglio.native.program import Program, without_code
 from intaglio.native.regions import obstacle
@@ -549,6 +548,11 @@ def _program(
                 "to a fixed shape, with its length beside it."
             )
     return program, open_results
+
+
+# A library's function is one function of LLVM, whose time grows faster than the number of nodes: 4260 ones, those
+# of NASNetMobile, take some ten seconds, and what would take hours is refused.
+MAX_FUNCTION_NODES = 20000
 
 
 class WithoutCode(NamedTuple):

@@ -157,3 +157,16 @@ def test_refusals_have_texts(tmp_path: pathlib.Path) -> None:
         program.run({"rows": [2, 4]})
     with pytest.raises(RuntimeError, match=r"Assert '.*' \(models.py:\d+\): .*the first row is b"):
         program.run({"rows": [3, 1]})
+
+
+def test_a_function_of_more_nodes_than_one_of_training_has(tmp_path: pathlib.Path) -> None:
+    """Networks like NASNetMobile have more than 4000 nodes, above which training steps are divided."""
+
+    def long(x: Any) -> Any:
+        for number in range(1200):
+            x = tf.reverse(tf.cumsum(x), [0]) - x[number % 4]
+        return x
+
+    spec = tf.TensorSpec([4], tf.int32, name="x")
+    concrete = tf.function(long, input_signature=[spec]).get_concrete_function()
+    compare(concrete, tmp_path, {"x": np.arange(4, dtype=np.int32)})
