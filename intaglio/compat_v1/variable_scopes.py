@@ -677,11 +677,11 @@ class variable_scope:
 
     def _scope(self, template: VariableScope, name: str, name_scope: str) -> VariableScope:
         """The scope: what the block does not set is the template's."""
-        given = self._initializer  # a tensor is no bool
+        initializer = self._initializer  # a tensor is no bool
         return VariableScope(
             template.reuse if self._reuse is None or template.reuse is True else self._reuse,
             name,
-            template.initializer if given is None else given,
+            template.initializer if initializer is None else initializer,
             self._regularizer or template.regularizer,
             self._caching_device or template.caching_device,
             self._partitioner or template.partitioner,
