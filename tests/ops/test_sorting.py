@@ -52,7 +52,9 @@ def test_the_largest_come_first(dtype, kind):
         for k in {1, 2, shape[-1] // 5, shape[-1] // 9} & set(range(1, shape[-1] + 1)):
             values, order = sorting.largest(x, k)
             np.testing.assert_array_equal(order, expected[..., :k])
-            np.testing.assert_array_equal(values, np.take_along_axis(x, expected[..., :k], -1))
+            chosen = np.take_along_axis(x, expected[..., :k], -1)
+            # NumPy does not know that a NaN of bfloat16 is one.
+            np.testing.assert_array_equal(values.astype("f8"), chosen.astype("f8"))
 
 
 @pytest.mark.parametrize("kind", ["all", "few"])
