@@ -108,3 +108,14 @@ def test_hermitian_matrices_and_others_in_one_batch(
         np.testing.assert_allclose(tf.linalg.expm(found), x, atol=error * np.abs(x).max())
         angles = np.linalg.eigvals(found.numpy()).imag
         assert (np.abs(angles) < np.pi + 1e-3).all()
+
+
+@pytest.mark.parametrize("dtype", COMPLEX)
+def test_logarithms_of_a_batch_are_those_of_its_matrices(dtype: str) -> None:
+    """One with an element that is not finite has no logarithm, as in TensorFlow; the others have theirs."""
+    matrices = [np.full((2, 2), np.nan), [[2, 1], [1, 2]], [[1, 2], [0, 3]], [[np.inf, 0], [0, 1]]]
+    singles = [tf.linalg.logm(np.asarray(m, dtype)).numpy() for m in matrices]
+    assert [bool(np.isnan(m).all()) for m in singles] == [True, False, False, True]
+    for chosen in ([0, 1, 2, 3], [0, 3], [1, 0], [0, 2], [1, 2]):
+        for got in _modes(tf.linalg.logm, np.asarray([matrices[i] for i in chosen], dtype)):
+            np.testing.assert_allclose(got, [singles[i] for i in chosen], rtol=1e-5, atol=1e-6)

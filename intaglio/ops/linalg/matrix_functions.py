@@ -166,7 +166,7 @@ def _root_rotated(a: Any) -> Any:
 
 
 def logarithm(a: Any) -> Any:
-    """The principal logarithms of complex matrices; NaN where a matrix is singular.
+    """The principal logarithms of complex matrices; NaN where a matrix is singular or has such elements.
 
     Those of Hermitian matrices follow from their eigenvectors, which are orthogonal. Square roots bring
     each other matrix near the identity, where a quadrature of x / (1 + t x) over t from 0 to 1 is exact
@@ -174,17 +174,19 @@ def logarithm(a: Any) -> Any:
     """
     if a.size == 0:
         return a.copy()
-    hermitian = _are_hermitian(a) & np.isfinite(a).all(axis=(-1, -2))
-    if not hermitian.any():
+    finite = np.isfinite(a).all(axis=(-1, -2))
+    hermitian = finite & _are_hermitian(a)
+    if (finite & ~hermitian).all():
         return _logarithm_by_roots(a)
-    values, vectors = lapack(np.linalg.eigh, a[hermitian])
-    found = _by_orthogonal(np.log(values.astype(a.dtype)), vectors)
-    found[np.abs(values).min(axis=-1) == 0] = np.nan
-    if hermitian.all():
-        return found.reshape(a.shape)
-    result = np.empty_like(a)
-    result[hermitian] = found
-    result[~hermitian] = _logarithm_by_roots(a[~hermitian])
+    result = np.full_like(a, complex(np.nan, np.nan))
+    if hermitian.any():
+        values, vectors = lapack(np.linalg.eigh, a[hermitian])
+        found = _by_orthogonal(np.log(values.astype(a.dtype)), vectors)
+        found[np.abs(values).min(axis=-1) == 0] = np.nan
+        result[hermitian] = found
+    others = finite & ~hermitian
+    if others.any():
+        result[others] = _logarithm_by_roots(a[others])
     return result
 
 
