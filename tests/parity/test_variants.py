@@ -7,6 +7,7 @@ and what differs on purpose is in deviations.py.
 from __future__ import annotations
 
 import functools
+import re
 
 import numpy as np
 import pytest
@@ -137,7 +138,17 @@ def _has_small(known: list[Sample]) -> bool:
 @pytest.mark.skipif(not TYPES_PRINTED, reason="the rows are about NumPy 2")
 def test_every_row_is_about_something(row):
     named = row.ops.split() or NAMES
-    assert any(row.covers(*call[:4]) for name in named for call in differing(name))
+    if not any(row.covers(*call[:4]) for name in named for call in differing(name)):
+        changes = [
+            call.label.partition(": ")[2]
+            for name in named
+            for call, _ in outcomes(name)
+            if answers.of(call, answers.VARIANTS) is None
+        ]
+        assert any([re.search(row.change, change) for change in changes])
+        pytest.skip(
+            "its operands are results that this processor rounds otherwise: none were recorded"
+        )
 
 
 def test_most_calls_were_recorded():
