@@ -36,12 +36,18 @@ from intaglio.ops.linalg.matmul import brackets
 TYPES = (float64, float32, float16, *COMPLEX)
 
 
-def matrices(x: Any, square: bool = True) -> Any:
-    """The matrices, wide enough for LAPACK. Raises InvalidArgumentError for another shape."""
+def matrices(
+    x: Any, square: bool = True, text: str = "Input matrix must be square. Its shape is {shape}"
+) -> Any:
+    """The matrices, wide enough for LAPACK.
+
+    Raises InvalidArgumentError for another shape; of matrices that have to be square, with `text`.
+    """
     if x.ndim < 2:
         raise invalid_argument(f"Input tensor 0 must have rank >= 2, got {x.ndim}")
     if square and x.shape[-1] != x.shape[-2]:
-        raise invalid_argument(f"Input matrix must be square. Its shape is {brackets(x.shape)}")
+        height, width = x.shape[-2:]
+        raise invalid_argument(text.format(shape=brackets(x.shape), height=height, width=width))
     return short_floats.widened(x)
 
 
@@ -177,11 +183,6 @@ def check_batches(matrix: Any, rhs: Any) -> None:
         )
 
 
-def _check_square(a: Any, text: str) -> None:
-    if a.ndim >= 2 and a.shape[-1] != a.shape[-2]:
-        raise invalid_argument(text)
-
-
 def _check_rows(a: Any, b: Any) -> None:
     if a.shape[-1] != b.shape[-2]:
         raise invalid_argument(
@@ -199,8 +200,8 @@ def check_first_pivot(x: Any, text: str) -> None:
 
 
 def _solve(matrix: Any, rhs: Any, adjoint: bool, text: str) -> Any:
-    _check_square(matrix, "First input (lhs) must be a square matrix.")
-    a, b = matrices(matrix), matrices(rhs, square=False)
+    a = matrices(matrix, text="First input (lhs) must be a square matrix.")
+    b = matrices(rhs, square=False)
     _check_rows(a, b)
     check_first_pivot(a, text)
     # A matrix of one rank less would be vectors to NumPy 1.
@@ -244,13 +245,11 @@ class MatrixTriangularSolve(Op):
         return _solution(matrix, rhs, broadcast=True)
 
     def kernel(self, matrix, rhs, lower, adjoint):
-        height, width = matrix.shape[-2:] if matrix.ndim > 1 else (1, 1)
-        text = f"In[0] matrices in the last dimensions must be square ({width} =/= {height})"
-        _check_square(matrix, text)
-        a, b = matrices(matrix), matrices(rhs, square=False)
+        text = "In[0] matrices in the last dimensions must be square ({width} =/= {height})"
+        a, b = matrices(matrix, text=text), matrices(rhs, square=False)
         if a.shape[-1] != b.shape[-2]:
             raise invalid_argument(
-                f"In[0] mismatch In[1] shape: {width} vs. {b.shape[-2]}: {brackets(a.shape)} "
+                f"In[0] mismatch In[1] shape: {a.shape[-1]} vs. {b.shape[-2]}: {brackets(a.shape)} "
                 f"{brackets(b.shape)} {int(lower)} {int(adjoint)}"
             )
         found = small_matrices("triangular", a, b, lower=lower, adjoint=adjoint)

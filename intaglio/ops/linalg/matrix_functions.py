@@ -176,8 +176,6 @@ def logarithm(a: Any) -> Any:
         return a.copy()
     finite = np.isfinite(a).all(axis=(-1, -2))
     hermitian = finite & _are_hermitian(a)
-    if (finite & ~hermitian).all():
-        return _logarithm_by_roots(a)
     result = np.full_like(a, complex(np.nan, np.nan))
     if hermitian.any():
         values, vectors = lapack(np.linalg.eigh, a[hermitian])
