@@ -194,6 +194,7 @@ LEVEL = _level()
 PREPARED = f"{LEVEL}-znver" if LEVEL == "x86-64-v4" and NAME.startswith("znver") else LEVEL
 
 
+@functools.cache
 def for_compiler() -> tuple[str, str]:
     """The name of the processor and its features, as LLVM compiles for it."""
     library = later.named("intaglio.native.llvm.library").library()
