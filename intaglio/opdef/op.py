@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from intaglio.base.dtypes import ALL, DType, bfloat16, float16, resource
+from intaglio.base.dtypes import ALL, DType, resource
 from intaglio.base.errors import ShapeError, invalid_argument
 from intaglio.base.locks import lasting_lock
 from intaglio.opdef import complex_numbers, convert, door, raw, scalar, short_floats
@@ -342,7 +342,7 @@ class Op(Traits):
             return rule(**self.known(specs, attrs))
         if self.compiled_when_complex and specs and specs[0].dtype.is_complex:
             return self.by_dtype.get(specs[0].dtype.numpy)
-        if self.computes_wide and specs and specs[0].dtype in (bfloat16, float16):
+        if self.computes_wide and specs and short_floats.is_short(specs[0].dtype.numpy):
             found = self.by_dtype.get(specs[0].dtype.numpy)
             if found is not None:
                 return found

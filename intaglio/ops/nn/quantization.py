@@ -159,9 +159,8 @@ def _combined(x: Any, low: Any, high: Any, dtype: DType) -> Any:
 
 def _min_first(x: Any, low: Any, high: Any, dtype: DType) -> Any:
     first, _ = _limits(dtype)
-    with np.errstate(
-        divide="ignore", invalid="ignore"
-    ):  # a range of no width, where the bounds are NaN
+    # A range whose bounds are NaN has no width.
+    with np.errstate(divide="ignore", invalid="ignore"):
         scale = _F(np.float64(1) / _step(low, high, dtype))
         return _away(x * scale) - (_away(np.asarray(low * scale)) - _F(first))
 
