@@ -552,7 +552,7 @@ def _program(
 
 # A library's function is one function of LLVM, whose time grows faster than the number of nodes: 4260 ones, those
 # of NASNetMobile, take some ten seconds, and what would take hours is refused.
-MAX_FUNCTION_NODES = 20000
+MAX_LIBRARY_NODES = 20000
 
 
 class WithoutCode(NamedTuple):
@@ -589,7 +589,7 @@ def _with_portable_code(graph: Graph, refusals: Refusals) -> Program | WithoutCo
 
 def _whole(graph: Graph) -> Program | None:
     """A graph as one native function, if it has code."""
-    if len(graph.nodes) > MAX_FUNCTION_NODES or any(map(_obstacle, graph.nodes)):
+    if len(graph.nodes) > MAX_LIBRARY_NODES or any(map(_obstacle, graph.nodes)):
         return None
     try:
         return Program(graph)
@@ -605,7 +605,7 @@ def _obstacle(node: Node) -> str:
 def _nodes_without_code(graph: Graph) -> dict[NodeName, tuple[Node, str]]:
     """The nodes without code by their names."""
     found = [(n, why) for n in graph.nodes if (why := _obstacle(n))]
-    if len(graph.nodes) <= MAX_FUNCTION_NODES:
+    if len(graph.nodes) <= MAX_LIBRARY_NODES:
         found += without_code(graph)
     return {name_of(n): (n, why) for n, why in reversed(found)}
 
