@@ -75,12 +75,10 @@ def test_every_dtype_returns_as_it_was_sent(dtype: dtypes.DType) -> None:
 
 def test_numbers_have_the_fewest_digits() -> None:
     x = np.array([0.2, 1.0, 1e-5, 1e30], np.float32)
-    body = json_tensors.response({"x": x}, True)
-    texts = json.loads(body, parse_float=str)["predictions"]
-    # orjson writes 1e-5 as 0.00001.
-    digits = [t.partition("e")[0].replace(".", "").strip("0") for t in texts]
-    assert digits == ["2", "1", "1", "1"]
-    np.testing.assert_array_equal(np.array(texts, np.float32), x)
+    small = b"1e-05" if json_tensors.orjson is None else b"0.00001"
+    assert (
+        json_tensors.response({"x": x}, True) == b'{"predictions": [0.2, 1.0, %b, 1e+30]}' % small
+    )
     half = np.array([0.2, np.nan], ml_dtypes.bfloat16)
     assert json_tensors.response({"x": half}, False) == b'{"outputs": [0.20019531, NaN]}'
 

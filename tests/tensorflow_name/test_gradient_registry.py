@@ -52,7 +52,7 @@ def test_ops_with_a_gradient_and_those_without_one_on_purpose_are_in_it() -> Non
         ("Mul", lambda x: x * tf.ones([2])),
     ],
 )
-def test_a_replacement_may_call_the_function_that_it_replaces(
+def test_an_override_may_call_the_overridden_gradient(
     name: str, f: Callable[[Any], Any], graph: bool
 ) -> None:
     usual = _gradient(f, graph)
